@@ -170,14 +170,18 @@ struct ThreadLocalData {
     }
     if (own == 0) return;
     const std::string_view path = library.dlpi_name != nullptr ? library.dlpi_name : "";
-    const bool beside = !path.empty() && path.substr(0, path.rfind('/') + 1) == folder;
-    const bool counts = is_executable ? with_executable || begins_regions(library)
-                                      : !is_of_the_system(path) && (beside || begins_regions(library));
+    const bool beside = !path.empty() && path.substr(0, path.rfind('/') + 1) == folder && !is_of_the_system(path);
+    const bool has_regions = !keeps_no_threadprivate_data(path) && begins_regions(library);
+    const bool counts = has_regions || (is_executable ? with_executable : beside);
     if (counts) bytes += own;
   }
 };
 
 }  // namespace
+
+bool keeps_no_threadprivate_data(std::string_view file) {
+  return file.substr(file.rfind('/') + 1).starts_with("libopenblas");
+}
 
 std::uint64_t thread_local_bytes(bool with_executable) {
   char executable[PATH_MAX] = {};

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <string_view>
 
 // The libraries of this process, from any thread. Handles are as dlopen() gives them, and stay valid: the library is
 // held.
@@ -35,9 +36,13 @@ void rebind(void** slot, void* function);
 /// How many libraries this process has loaded so far. Cheap.
 unsigned long long loaded_libraries();
 
+/// True for a library, by its file's name, whose thread-local data are no threadprivate data although it begins
+/// parallel regions: OpenBLAS, which states the thread count of each of its regions.
+bool keeps_no_threadprivate_data(std::string_view file);
+
 /// Bytes of thread-local data in this process that may be threadprivate data of the program: those of the executable,
-/// if `with_executable`, and of all libraries outside the directories of the system that begin parallel regions or lie
-/// beside the executable.
+/// if `with_executable`, of all files that begin parallel regions, except those that keeps_no_threadprivate_data()
+/// names, and of libraries that lie beside the executable, outside the directories of the system.
 std::uint64_t thread_local_bytes(bool with_executable);
 
 }  // namespace steelyard::base

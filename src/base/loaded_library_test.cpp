@@ -47,5 +47,12 @@ TEST(LoadedLibrary, OfNoAddressIsNone) {
   EXPECT_EQ(library_of(&local), nullptr);
 }
 
+TEST(LoadedLibrary, OpenBlasKeepsNoThreadprivateData) {
+  EXPECT_TRUE(keeps_no_threadprivate_data("/lib/x86_64-linux-gnu/libopenblas.so.0"));
+  EXPECT_TRUE(keeps_no_threadprivate_data("libopenblasp-r0.3.21.so"));
+  EXPECT_FALSE(keeps_no_threadprivate_data("/opt/libopenblas/libsolver.so"));
+  EXPECT_FALSE(keeps_no_threadprivate_data(""));
+}
+
 }  // namespace
 }  // namespace steelyard::base

@@ -14,6 +14,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "base/loaded_library.h"
+
 // The start of this program in memory, by the linker: /proc need not be mounted.
 extern "C" __attribute__((visibility("hidden"))) const Elf64_Ehdr __ehdr_start;
 
@@ -67,8 +69,9 @@ void count_thread_local_data(Binary& binary, const ElfImage& image) {
     const bool lies_beside =
         std::filesystem::equivalent(std::filesystem::path(library.path).parent_path(), beside, error);
     const bool is_runtime = &library == binary.mpi_library() || &library == binary.llvm_openmp();
-    if (library.thread_local_bytes == 0 || is_runtime || !(library.has_regions || lies_beside)) continue;
-    if (is_of_the_system(library.path)) continue;
+    const bool has_regions = library.has_regions && !base::keeps_no_threadprivate_data(library.name);
+    const bool is_its_own = has_regions || (lies_beside && !is_of_the_system(library.path));
+    if (library.thread_local_bytes == 0 || is_runtime || !is_its_own) continue;
     binary.thread_local_bytes += library.thread_local_bytes;
     binary.thread_local_in.push_back(library.name);
   }

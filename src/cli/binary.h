@@ -26,8 +26,8 @@ struct Binary {
   bool privileged = false;  ///< setuid, setgid or with capabilities: the linker ignores LD_PRELOAD
   std::vector<Library> libraries;
   std::vector<std::string> imports;  ///< functions and data that the executable itself takes from libraries
-  /// Thread-local data that may be the program's threadprivate data: its own, and that of libraries of its own, which
-  /// lie beside it or have parallel regions, and not in a directory of the system.
+  /// Thread-local data that may be the program's threadprivate data: its own, and that of libraries that have parallel
+  /// regions (but see base::keeps_no_threadprivate_data()), or lie beside it and not in a directory of the system.
   std::uint64_t thread_local_bytes = 0;
   std::vector<std::string> thread_local_in;  ///< libraries that have some of it
   std::uint16_t machine = 0;

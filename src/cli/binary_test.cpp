@@ -113,7 +113,7 @@ TEST_F(BinaryTest, MeasuresThreadLocalData) {
   EXPECT_EQ(read(path).thread_local_bytes, 1000u);
 }
 
-// A library beside the program is the program's own; one elsewhere is, where it has parallel regions.
+// A library beside the program is the program's own; one elsewhere is, where it has parallel regions. OpenBLAS is not.
 TEST_F(BinaryTest, MeasuresThreadLocalDataOfItsLibraries) {
   std::filesystem::create_directory(scratch_ / "away");
   const auto library = [&](const std::string& name, const std::string& source, const std::string& flags) {
@@ -122,11 +122,13 @@ TEST_F(BinaryTest, MeasuresThreadLocalDataOfItsLibraries) {
   };
   library("beside", "_Thread_local char a[100]; int f(void) { return a[1]; }\n", "");
   library("regions", "_Thread_local char b[10];\nvoid g(void) {\n#pragma omp parallel\nb[1] = 1;\n}\n", "-fopenmp");
+  library("openblas", "_Thread_local char d[9];\nvoid k(void) {\n#pragma omp parallel\nd[1] = 1;\n}\n", "-fopenmp");
   library("other", "_Thread_local char c[1]; int h(void) { return c[0]; }\n", "");
   const auto here = scratch_ / "";
-  const auto path =
-      compile(scratch_, "a", "int f(void), h(void); void g(void); int main(void) { g(); return f() + h(); }\n",
-              "-L" + here + " -L" + here + "away -lbeside -lregions -lother -Wl,-rpath," + here + ":" + here + "away");
+  const auto path = compile(
+      scratch_, "a", "int f(void), h(void); void g(void), k(void); int main(void) { g(); k(); return f() + h(); }\n",
+      "-L" + here + " -L" + here + "away -lbeside -lregions -lopenblas -lother -Wl,-rpath," + here + ":" + here +
+          "away");
   ASSERT_NE(path, "");
   const auto binary = read(path);
   EXPECT_EQ(binary.thread_local_bytes, 110u);
