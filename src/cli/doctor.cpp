@@ -179,24 +179,27 @@ std::vector<QuerySite> sites_of(const partition::Summary& summary, const SourceL
   return sites;
 }
 
-/// Whether regions that query thread IDs can be resized.
-void examine_queries(const Binary& binary, const std::string& shown, bool tells_all, Findings& findings) {
+/// Whether regions that query thread IDs can be resized: those of the file `path`, the program itself or its library
+/// `library`.
+void examine_queries(const std::string& path, const std::string& library, const std::string& shown, bool tells_all,
+                     Findings& findings) {
   constexpr std::size_t most_places = 5;  // Size: lines of text for one finding
-  const auto summary = partition::summarise(binary.path);
+  const auto summary = partition::summarise(path);
   const std::size_t proved = summary ? summary->proved() : 0, all = summary ? summary->queries.size() : 0;
   if (all == 0) {
-    findings.note(
-        "thread counts: the program queries thread IDs; regions that do so keep their thread count, others can change "
-        "it");
+    if (library.empty())
+      findings.note(
+          "thread counts: the program queries thread IDs; regions that do so keep their thread count, others can "
+          "change it");
     return;
   }
-  const std::string count =
-      fmt::format("{} of {} thread-ID queries are proved to be gcc's own loop division", proved, all);
+  const std::string count = fmt::format("{} of {} thread-ID queries{} are proved to be gcc's own loop division", proved,
+                                        all, library.empty() ? "" : " in " + library);
   if (proved == all) {
     findings.ok("thread counts: {}; none of them fixes a thread count", count);
     return;
   }
-  const auto sites = sites_of(*summary, SourceLines(binary.path));
+  const auto sites = sites_of(*summary, SourceLines(path));
   std::vector<std::string> places;  // one of each function
   std::set<std::uint64_t> functions;
   for (const auto& site : sites) {
@@ -232,7 +235,7 @@ void examine_thread_counts(const Binary& binary, const std::string& shown, const
   }
   const bool queries = calls("omp_get_thread_num") || calls("omp_get_num_threads");
   if (queries && options.thread_ids == base::ThreadIds::automatic) {
-    examine_queries(binary, shown, options.verbose, findings);
+    examine_queries(binary.path, "", shown, options.verbose, findings);
   } else if (queries && options.thread_ids == base::ThreadIds::keep) {
     findings.note(
         "thread counts: the program queries thread IDs, as gcc's schedule(static) loops do; regions that do so keep "
@@ -242,6 +245,10 @@ void examine_thread_counts(const Binary& binary, const std::string& shown, const
         "thread counts: the program queries thread IDs, and --thread-ids=resize lets these teams grow: if the "
         "program sizes an array by a thread count (omp_get_max_threads) and indexes it by thread IDs, it then writes "
         "past the end");
+  }
+  for (const Library& library : binary.libraries) {
+    if (library.has_regions && options.thread_ids == base::ThreadIds::automatic)
+      examine_queries(library.path, library.name, shown, options.verbose, findings);
   }
   if (binary.thread_local_bytes == 0) {
     findings.ok("thread-local data: none in the program");

@@ -192,3 +192,20 @@ def test_a_program_without_own_queries_is_all_right(library: Path) -> None:
     program, _ = built("c", "-g", library, C.replace("omp_get_thread_num()", "0"))
     assert told(program) == ["ok       thread counts: 2 of 2 thread-ID queries are proved to be gcc's own loop "
                              "division; none of them fixes a thread count"]
+
+
+@lines_are_read
+def test_queries_of_the_programs_libraries_are_told(library: Path) -> None:
+    """Much of a program may lie in libraries: GROMACS, LAMMPS."""
+    functions, main = C.split("int main")
+    solver = library.with_name("libsolver.so")
+    (own := library.with_name("solver.c")).write_text(functions)
+    subprocess.run(["gcc", "-O2", "-g", "-fno-inline", "-fopenmp", "-fPIC", "-shared", str(own), "-o", str(solver)],
+                   check=True, cwd=library.parent)
+    program, _ = built("c", "-g -L. -Wl,--no-as-needed -lsolver", library,
+                       "int MPI_Init(int*, char***);\nvoid smooth(void), count(void);\nint main" + main)
+    (line,) = told(program)
+    assert "2 of 4 thread-ID queries in libsolver.so are proved to be gcc's own loop division; " in line
+    assert re.search(r"keep their thread count: count \(solver.c:\d+\), helper \(solver.c:\d+\)$", line)
+    first, *rest = told(program, "--verbose")
+    assert "libsolver.so" in first and len(rest) == 2
