@@ -25,7 +25,7 @@ sys.path[:0] = [str(HERE), str(HERE / "applications")]
 from application import Application, Input  # noqa: E402
 from harness import TREE, YIELD, Failed, Others, Progress, end_group, mpi_variables  # noqa: E402
 
-NAMES = ("minife", "quicksilver", "lulesh", "rebound", "snap", "cp2k")
+NAMES = ("minife", "quicksilver", "lulesh", "rebound", "snap", "cp2k", "lammps")
 NATIVE = "native"
 PEERS = ("lewi", "mngo")
 LIMIT = 600  # s, of one job
