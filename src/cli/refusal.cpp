@@ -40,6 +40,9 @@ void print_once(const std::string& text, const Launcher& launcher, Print print) 
   } else if (is_elected(text)) {
     print();
     std::this_thread::sleep_for(std::chrono::milliseconds(500));  // until the other ranks have asked
+  } else {
+    // Until the text is out: Open MPI's mpirun ends the job, and its output, when the first rank fails.
+    std::this_thread::sleep_for(std::chrono::milliseconds(250));
   }
 }
 
