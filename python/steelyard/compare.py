@@ -284,6 +284,7 @@ def _warnings(a: Run, b: Run) -> list[str]:
         f"--{name}={before[name]} and {after[name]}"
         for name in before
         if name in after and name != "record" and before[name] != after[name]
+        and not (name == "blocktime" and (_is_default_spin(a, b) or _is_default_spin(b, a)))
     ]
     if told:
         found.append(f"different options: {', '.join(told)}")
@@ -294,6 +295,17 @@ def _warnings(a: Run, b: Run) -> list[str]:
             why = ", as it only observed" if run.record["options"].get("observe") == "on" else ""
             found.append(f"the {which} run has no step time{why}")
     return found
+
+
+def _is_default_spin(observed: Run, balanced: Run) -> bool:
+    """Whether the --blocktime of these runs differs only because `auto` stands for another value if no core may move.
+
+    A record has the value in use. The user may have given that of `balanced`; then it is the default's all the same."""
+    settings = observed.record["options"]
+    if settings["blocktime"] != "auto" or not (settings.get("observe") == "on" or settings.get("cores") == "off"):
+        return False
+    crowded = balanced.ranks["threads_at_start"].sum() > balanced.nodes["cores"].sum()
+    return balanced.record["options"]["blocktime"] in (("0", "100") if crowded else ("100",))
 
 
 def table(comparison: Comparison, names: tuple[str, str] = ("a", "b")) -> str:

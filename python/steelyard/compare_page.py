@@ -45,7 +45,9 @@ def _sections(found: Comparison) -> list[Section]:
         Section(
             "differences",
             "Which differences are statistically significant?",
-            ["After the last move of each run:"] if found.settled else [],
+            [f"{'After the last move of each run' if found.moved else 'Over the whole run, as no core moved'}:"]
+            if found.settled
+            else [],
             table=_table(found.settled) if found.settled else None,
             caption=(
                 "In brackets: the bounds of the 95 % confidence interval, from the variation within each run."

@@ -166,6 +166,41 @@ def test_phases_that_one_run_did_not_measure_are_not_alike(runs, tmp_path):
     assert compare.compare(observed, runs[0]).warnings[-1].startswith("the first run has no step time")
 
 
+@pytest.mark.parametrize(
+    "first, second, crowded, told",
+    [
+        ({"observe": "on"}, {"blocktime": "100"}, False, "--observe=on and off"),
+        ({"cores": "off"}, {"blocktime": "100"}, False, "--cores=off and on"),
+        ({"observe": "on"}, {"blocktime": "0"}, True, "--observe=on and off"),
+        ({"observe": "on"}, {"blocktime": "0"}, False, "--blocktime=auto and 0, --observe=on and off"),
+        ({}, {"blocktime": "100"}, False, "--blocktime=auto and 100"),
+        ({"blocktime": "100"}, {"blocktime": "0"}, True, "--blocktime=100 and 0"),
+    ],
+)
+def test_defaults_are_no_different_options(runs, tmp_path, first, second, crowded, told):
+    """Without a value, --blocktime depends on whether cores may move: that difference is told already."""
+    loaded = []
+    for options in (first, second):
+        record = json.loads(json.dumps(runs[0].record))
+        record["options"] = {"blocktime": "auto", "cores": "on", "observe": "off", **options}
+        if crowded:
+            record["nodes"][0]["cores"] = 1
+        loaded.append(load(record, tmp_path / f"{len(loaded)}.json"))
+    assert compare.compare(*loaded).warnings[0] == f"different options: {told}"
+    swapped = compare.compare(*loaded[::-1]).warnings[0]
+    assert ("blocktime" in swapped) == ("blocktime" in told)
+
+
+def test_the_page_says_which_part_is_compared(runs):
+    """As the table for a terminal does."""
+    unmoved = "Over the whole run, as no core moved:"
+    moved = "After the last move of each run:"
+    found = compare.compare(runs[0], runs[1])
+    for has_moved, sentence in ((False, unmoved), (True, moved)):
+        sections = compare_page._sections(dataclasses.replace(found, moved=has_moved))
+        assert sections[0].text == [sentence]
+
+
 def test_disturbed_runs_are_named(runs, tmp_path):
     record = json.loads(json.dumps(runs[1].record))
     record["instrument"] = "real"

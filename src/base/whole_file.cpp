@@ -77,8 +77,7 @@ int check_json_file(const std::string& path) {
   if (!exists && errno != ENOENT) return errno;
   if (exists && S_ISDIR(present.st_mode)) return EISDIR;
   if (exists && S_ISREG(present.st_mode) && present.st_size > 0 && std::ifstream(path).peek() != '{') return EEXIST;
-  if (exists && access(path.c_str(), W_OK) == 0) return 0;
-  if (exists && !S_ISREG(present.st_mode)) return errno;
+  if (exists) return access(path.c_str(), W_OK) == 0 ? 0 : errno;
   return check_folder_of(target_of(path));
 }
 

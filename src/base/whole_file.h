@@ -15,7 +15,7 @@ int write_whole_file(const std::string& path, const std::string& text);
 
 /// Whether write_whole_file() could write JSON to `path` now. Creates nothing.
 /// @return 0, or errno that it would return; EEXIST if the file holds something else, such as a program that was named
-///         by mistake
+///         by mistake; EACCES if the file is read-only, though write_whole_file() would replace it
 int check_json_file(const std::string& path);
 /// What such an error says to the user.
 std::string json_file_error(int error);

@@ -191,6 +191,10 @@ TEST_F(WholeFile, IsCheckedBeforeItIsWritten) {
   fs::create_symlink(folder_ / "none/target", folder_ / "link");
   EXPECT_EQ(agrees((folder_ / "link").string()), ENOENT);
   if (geteuid() == 0) return;  // may write everywhere
+  EXPECT_EQ(write_whole_file(path(), "{}"), 0);
+  fs::permissions(path(), fs::perms::owner_read);
+  EXPECT_EQ(check_json_file(path()), EACCES) << "the user protects it";
+  fs::permissions(path(), fs::perms::owner_read | fs::perms::owner_write);
   fs::permissions(folder_, fs::perms::owner_read | fs::perms::owner_exec);
   EXPECT_EQ(agrees((folder_ / "other.json").string()), EACCES);
   EXPECT_EQ(agrees(path()), 0) << "the file itself can be written";

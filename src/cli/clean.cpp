@@ -76,8 +76,8 @@ int clean(const std::string& directory) {
     base::say(fmt::format("cannot look into {}: {}", directory, error.message()));
     return 1;
   }
-  fmt::print("{} leftover{} of runs that died removed from {}{}\n", removed, removed == 1 ? "" : "s", directory,
-             kept == 0 ? "" : fmt::format("; {} of running programs kept", kept));
+  fmt::print("removed {} file{} of runs that died from {}{}\n", removed, removed == 1 ? "" : "s", directory,
+             kept == 0 ? "" : fmt::format("; kept {} of running programs", kept));
   return 0;
 }
 

@@ -79,7 +79,9 @@ void hand_down(const std::vector<std::string>& program, const Binary& binary, bo
   options.preload = fmt::format("{}", fmt::join(users_preload(site), ":"));
   options.counts_set = !site.value_of("OMP_NUM_THREADS").empty();
   options.schedule_set = !site.value_of("OMP_SCHEDULE").empty();
-  options.thread_local_bytes = static_cast<long>(std::min<std::uint64_t>(binary.thread_local_bytes, 1L << 62));
+  // The program that a wrapper starts is another one: the preload library looks at what it has loaded.
+  if (!awaits_mpi)
+    options.thread_local_bytes = static_cast<long>(std::min<std::uint64_t>(binary.thread_local_bytes, 1L << 62));
   options.program = std::filesystem::absolute(binary.path).string();
   options.command = joined_command(program);
   options.batch_job = batch_job(site.environment);

@@ -127,9 +127,10 @@ int report_or_pages(Pages& pages, ReportForm form, const Site& site, const Launc
   return report(pages.records[0], named, form);
 }
 
-int print_page(const std::string& text) {
-  fmt::print("{}", text);
-  return 0;
+/// `steelyard options`.
+int print_options(bool manual, bool completion, const CLI::App& app, const Launcher& launcher) {
+  const auto page = manual ? options_manual() : completion ? completion_script(app) : options_page();
+  return print_for_user(page, 0, launcher);
 }
 
 int main(std::vector<std::string> words) {
@@ -198,11 +199,11 @@ int main(std::vector<std::string> words) {
   try {
     std::reverse(words.begin(), words.end());  // as CLI11 wants them
     app.parse(words);
-  } catch (const CLI::CallForHelp& help) {
-    if (!run_command.parsed() && !doctor_command.parsed()) return app.exit(help);
-    return print_page(run_command.parsed() ? run_help() : doctor_help());
-  } catch (const CLI::Success& help) {
-    return app.exit(help);
+  } catch (const CLI::CallForHelp&) {
+    const auto help = run_command.parsed() ? run_help() : doctor_command.parsed() ? doctor_help() : app.help();
+    return print_for_user(help, 0, launcher);
+  } catch (const CLI::CallForVersion&) {
+    return print_for_user(version_text(site) + "\n", 0, launcher);
   } catch (const CLI::ParseError& error) {
     return refuse_to_start(fmt::format("{}; see `steelyard {}--help`", error.what(), command),
                            run_command.parsed() ? refused : wrong_usage, launcher);
@@ -216,10 +217,8 @@ int main(std::vector<std::string> words) {
   if (top_command.parsed()) return top(top_form);
   if (cores_command.parsed()) return cores_words.carry_out();
   if (clean_command.parsed()) return clean();
-  if (options_command.parsed())
-    return print_page(manual ? options_manual() : completion ? completion_script(app) : options_page());
-  fmt::print("{}", app.help());
-  return wrong_usage;
+  if (options_command.parsed()) return print_options(manual, completion, app, launcher);
+  return print_for_user(app.help(), wrong_usage, launcher);
 }
 
 }  // namespace

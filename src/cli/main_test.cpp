@@ -518,6 +518,8 @@ TEST_F(Steelyard, LeavesPagesToItsPythonPackage) {
                                        " would overwrite; write `steelyard report kept.json " + option + "=FILE`\n");
     EXPECT_EQ(refused_page.status, 2);
   }
+  EXPECT_THAT(run("report a.json b.json --html=kept.json", path).output,
+              HasSubstr("write `steelyard report a.json b.json --html=FILE`\n"));
   scratch_.write("t.json", "{\n  \"dlbVersion\": \"3.5.0\"}");
   EXPECT_EQ(run("report --talp t.json", path).output, "<steelyard-run.json><--talp=t.json>") << "of an earlier call";
   const auto none = run("report a.json b.json", "PATH=/nowhere");

@@ -35,9 +35,12 @@ std::string refusal_to_overwrite(const Pages& pages) {
                                      {"--perfetto", pages.perfetto},
                                      {"--paraver", pages.paraver},
                                      {"--talp", pages.talp}}) {
-    if (is_record(path))
-      return fmt::format("{0} is a run record, which {1} would overwrite; write `steelyard report {0} {1}=FILE`", path,
-                         option);
+    if (is_record(path)) {
+      // Without another record, the user has left out the file to write.
+      const auto records = pages.records.empty() ? path : fmt::format("{}", fmt::join(pages.records, " "));
+      return fmt::format("{} is a run record, which {} would overwrite; write `steelyard report {} {}=FILE`", path,
+                         option, records, option);
+    }
   }
   return {};
 }

@@ -10,4 +10,7 @@ namespace steelyard::cli {
 /// whichever it is: a program that is missing on one node alone, or for one rank alone, is heard of, too.
 int refuse_to_start(const std::string& sentence, int status, const Launcher& launcher);
 
+/// Prints `text` on standard output, and returns `status`. Of the ranks of a node that print the same text, one does.
+int print_for_user(const std::string& text, int status, const Launcher& launcher);
+
 }  // namespace steelyard::cli

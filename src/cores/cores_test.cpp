@@ -203,7 +203,8 @@ std::string reason_without_steps(PlayedNode& node) {
 TEST(Report, AsksForNoStepsWhereNoCoreCanMove) {
   PlayedNode of_single_cores(2, 2, 1);
   EXPECT_EQ(reason_without_steps(of_single_cores),
-            "each rank has one core: no rank has a core to give away; start fewer ranks or use a wider CPU binding");
+            "each rank has one core: no rank has a core to give away; start ranks with several cores and threads each "
+            "(OMP_NUM_THREADS)");
   PlayedNode node(4, 2, 2);
   EXPECT_THAT(reason_without_steps(node), testing::HasSubstr("call steelyard_step()"));
   for (node::Process& process : node.processes) process.fixed.store(1);

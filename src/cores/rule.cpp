@@ -12,10 +12,15 @@ namespace steelyard::cores {
 std::string obstacle(std::size_t processes, bool all_fixed, const NodeShape& shape) {
   if (processes == 1) return "one rank on the node, no other rank to exchange cores with";
   if (shape.budget <= static_cast<int>(processes)) {
-    const std::string cores = shape.budget == static_cast<int>(processes)
-                                  ? "each rank has one core"
-                                  : fmt::format("{} ranks on {} cores", processes, shape.budget);
-    return cores + ": no rank has a core to give away; start fewer ranks or use a wider CPU binding";
+    // A rank owns as many cores as it starts with threads: fewer ranks or a wider binding alone change nothing.
+    if (shape.budget == static_cast<int>(processes)) {
+      return "each rank has one core: no rank has a core to give away; start ranks with several cores and threads each "
+             "(OMP_NUM_THREADS)";
+    }
+    return fmt::format(
+        "{} ranks on {} cores: no rank has a core to give away; start fewer ranks or use a wider CPU "
+        "binding",
+        processes, shape.budget);
   }
   if (all_fixed) return "all thread counts are fixed by the program";
   return {};

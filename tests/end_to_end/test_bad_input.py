@@ -100,6 +100,15 @@ def test_no_program(mpi):
     refused(mpi.launch(["-n", "2", str(COMMAND), "run", "--observe"]), "no program given")
 
 
+@pytest.mark.parametrize("words, status", [((), 2), (("--help",), 0), (("run", "--help"), 0), (("top", "--help"), 0),
+                                           (("options",), 0), (("--version",), 0)])
+def test_help_is_printed_by_one_rank(mpi, words, status):
+    alone = steelyard_command(*words)
+    assert alone.status == status and len(alone.out) > 20, alone.explain()
+    result = mpi.launch(["-n", "3", str(COMMAND), *words])
+    assert result.status == status and result.out == alone.out, result.explain()
+
+
 @pytest.mark.parametrize("script, status", [("true", 0), ("exit 7", 7), ("kill -9 $$", -9)])
 def test_program_without_mpi(script, status):
     result = steelyard_command("run", "sh", "-c", script)
