@@ -84,6 +84,11 @@ static void wrong_roots(void) {
     expect(MPI_Bcast(MPI_IN_PLACE, 1, MPI_INT, 0, comm) != MPI_SUCCESS, "a broadcast in place");
 #else
     expect(class_of(MPI_Bcast(data, 1, (MPI_Datatype)0x12345678, 0, comm)) == MPI_ERR_TYPE, "a type that is none");
+    expect(class_of(MPI_Bcast(NULL, 1, MPI_INT, 0, comm)) == MPI_ERR_BUFFER, "the root's null buffer");
+    expect(MPI_Scatter(data, -1, MPI_INT, large, 1, MPI_INT, 0, comm) != MPI_SUCCESS, "a scatter of a negative count");
+    expect(class_of(MPI_Scatter(NULL, 1, MPI_INT, large, 1, MPI_INT, 0, comm)) == MPI_ERR_BUFFER, "a null source");
+    expect(class_of(MPI_Scatter(data, 1, MPI_INT, NULL, 1, MPI_INT, 0, comm)) == MPI_ERR_BUFFER, "a null target");
+    expect(class_of(MPI_Scatter(data, 1, MPI_INT, data, 1, MPI_INT, 0, comm)) == MPI_ERR_BUFFER, "one buffer for both");
 #endif
   }
   expect(class_of(MPI_Bcast(NULL, 1, MPI_INT, rank, comm)) == MPI_ERR_BUFFER, "a null buffer");

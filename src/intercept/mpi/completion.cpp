@@ -26,7 +26,9 @@ STEELYARD_EXPORT int MPI_Waitall(int count, MPI_Request requests[], MPI_Status s
 STEELYARD_EXPORT int MPI_Waitany(int count, MPI_Request requests[], int* index, MPI_Status* status) {
   if (!measures()) return PMPI_Waitany(count, requests, index, status);
   Call call(STEELYARD_SITE);
-  return until_done(call, [&](int* done) { return PMPI_Testany(count, requests, index, done, status); });
+  const int error = until_done(call, [&](int* done) { return PMPI_Testany(count, requests, index, done, status); });
+  // None was active. MPICH's MPI_Testany leaves the status as it was; its MPI_Waitany empties it.
+  return error == MPI_SUCCESS && *index == MPI_UNDEFINED ? PMPI_Waitany(count, requests, index, status) : error;
 }
 
 STEELYARD_EXPORT int MPI_Waitsome(int count, MPI_Request requests[], int* finished, int indices[],

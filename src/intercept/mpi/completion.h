@@ -8,8 +8,9 @@ namespace steelyard::intercept {
 
 /// By MPI_Test, which also advances requests that only go on when they are asked for: those of files.
 inline int complete_one_by_one(Call& call, int count, MPI_Request requests[], MPI_Status statuses[]) {
-  if (count < 0) return PMPI_Waitall(count, requests, statuses);  // which refuses it
   const bool ignored = statuses == MPI_STATUSES_IGNORE;
+  if (count < 0 || (statuses == nullptr && !ignored))
+    return PMPI_Waitall(count, requests, statuses);  // which refuses it
   bool failed = false;
   for (int i = 0; i < count; ++i) {
     MPI_Status* const status = ignored ? MPI_STATUS_IGNORE : &statuses[i];

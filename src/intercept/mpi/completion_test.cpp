@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
 #include <numeric>
 #include <string>
 
@@ -138,6 +139,7 @@ TEST(Waits, OfNothingEndAtOnce) {
     for (MPI_Status& each : statuses) outcome.add_status(each, MPI_INT);
     outcome.add_error(api.Waitall(0, nullptr, MPI_STATUSES_IGNORE));
     none[1] = idle;
+    std::memset(&status, 0x5a, sizeof(status));
     outcome.add_error(api.Waitany(3, none, &index, &status));
     outcome.add(index);
     outcome.add_status(status, MPI_INT);

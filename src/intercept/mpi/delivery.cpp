@@ -37,7 +37,8 @@ std::optional<int> code_of(Outcome outcome, MPI_Comm comm) {
 }
 
 bool is_valid(const Broadcast& b, const Communicator& communicator) {
-  return b.count >= 0 && b.root >= 0 && b.root < communicator.size && b.buffer != MPI_IN_PLACE && is_type(b.type);
+  return b.count >= 0 && b.root >= 0 && b.root < communicator.size && b.buffer != MPI_IN_PLACE && is_type(b.type) &&
+         is_buffer(b.buffer, b.type, b.count);
 }
 
 bool takes_over(const Broadcast& b, Communicator& communicator) {
@@ -49,12 +50,28 @@ Outcome run(const Broadcast& b, Communicator& communicator, collectives::Call& c
   return collectives::broadcast(communicator, Layout(b.buffer, b.type, b.count), b.root, call);
 }
 
+namespace {
+
+/// The root's own block is to go where it already is, as MPICH looks for it: by the type's size, not by its extent.
+bool stays(const Scatter& s) {
+  if (s.from_count == 0 || s.from_count != s.to_count || s.from_type != s.to_type) return false;
+  MPI_Count size = 0;
+  PMPI_Type_size_x(s.from_type, &size);
+  return static_cast<const char*>(s.from) + static_cast<std::ptrdiff_t>(s.root * s.from_count * size) == s.to;
+}
+
+}  // namespace
+
 bool is_valid(const Scatter& s, const Communicator& communicator) {
   if (s.root < 0 || s.root >= communicator.size) return false;
   const bool at_root = communicator.rank == s.root;
-  if (at_root && (s.from == MPI_IN_PLACE || s.from_count < 0 || !is_type(s.from_type))) return false;
+  if (at_root && (s.from == MPI_IN_PLACE || s.from_count < 0 || !is_type(s.from_type) ||
+                  !is_buffer(s.from, s.from_type, s.from_count))) {
+    return false;
+  }
   if (s.to == MPI_IN_PLACE) return at_root;
-  return s.to_count >= 0 && is_type(s.to_type);
+  if (s.to_count < 0 || !is_type(s.to_type) || !is_buffer(s.to, s.to_type, s.to_count)) return false;
+  return !at_root || !stays(s) || may_stay(s.to, s.to_type);
 }
 
 bool takes_over(const Scatter&, Communicator& communicator) { return collectives::takes_scatter(communicator); }

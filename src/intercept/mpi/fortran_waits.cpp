@@ -199,7 +199,10 @@ void measure_waitany(Site site, F* count, F* requests, F* index, F* status, F* i
   if (!measures()) return next<"mpi_waitany", binding>(count, requests, index, status, ierror);
   Call call(site);
   set_error(ierror, until_done(call, [&](int* done) {
-              return ask<"mpi_testany", binding>(count, requests, index, done, status);
+              const int error = ask<"mpi_testany", binding>(count, requests, index, done, status);
+              // None was active. MPICH's MPI_Testany leaves the status as it was; its MPI_Waitany empties it.
+              const bool none = error == MPI_SUCCESS && *done != 0 && *index == MPI_UNDEFINED;
+              return none ? ask<"mpi_waitany", binding>(count, requests, index, status) : error;
             }));
 }
 

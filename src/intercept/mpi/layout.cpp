@@ -86,6 +86,16 @@ bool is_type(MPI_Datatype type) {
   return plain_size(type) != 0 || PMPI_Pack_size(0, type, g_quiet, &size) == MPI_SUCCESS;
 }
 
+// A broadcast among one moves nothing, and is refused as one among several.
+bool is_buffer(const void* buffer, MPI_Datatype type, MPI_Count count) {
+  return buffer != nullptr || count == 0 || PMPI_Bcast(const_cast<void*>(buffer), 1, type, 0, g_quiet) == MPI_SUCCESS;
+}
+
+// One element: where the library does not refuse it, no byte changes.
+bool may_stay(void* block, MPI_Datatype type) {
+  return PMPI_Scatter(block, 1, type, block, 1, type, 0, g_quiet) == MPI_SUCCESS;
+}
+
 Layout::Layout(const void* buffer, MPI_Datatype type, MPI_Count count)
     : buffer_(const_cast<void*>(buffer)), type_(type), count_(count), size_(plain_size(type)) {
   contiguous_ = size_ != 0 && (buffer == MPI_BOTTOM || count == 0 || node::is_host_memory(buffer));

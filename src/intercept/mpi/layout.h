@@ -30,6 +30,14 @@ class Layout final : public port::Layout {
 /// False where the MPI library will refuse it.
 bool is_type(MPI_Datatype type);
 
+/// False where the MPI library will refuse it: MPICH takes a null pointer for no buffer, unless the type is absolute.
+/// @pre is_type(type)
+bool is_buffer(const void* buffer, MPI_Datatype type, MPI_Count count);
+
+/// False where the MPI library will refuse a scatter whose root's own block is to go where it already is: MPICH does.
+/// @pre is_type(type), is_buffer(block, type, 1)
+bool may_stay(void* block, MPI_Datatype type);
+
 /// Between these two layouts can be used.
 void prepare_layouts();
 void end_layouts();

@@ -6,6 +6,7 @@
 
 #include "intercept/mpi/call.h"
 #include "intercept/mpi/communicator.h"
+#include "intercept/mpi/layout.h"
 
 namespace steelyard::intercept {
 
@@ -149,7 +150,9 @@ STEELYARD_EXPORT int MPI_Sendrecv(const void* from, int from_count, MPI_Datatype
 STEELYARD_EXPORT int MPI_Sendrecv_replace(void* data, int count, MPI_Datatype type, int destination, int from_tag,
                                           int source, int tag, MPI_Comm comm, MPI_Status* status) {
   int room = 0;
-  if (!measures() || source == MPI_PROC_NULL || !can_send(count, type, destination, from_tag, comm) ||
+  // MPICH's MPI_Pack takes MPI_BOTTOM for no buffer.
+  if (!measures() || source == MPI_PROC_NULL || data == MPI_BOTTOM ||
+      !can_send(count, type, destination, from_tag, comm) || !is_type(type) ||
       PMPI_Pack_size(count, type, comm, &room) != MPI_SUCCESS) {
     return PMPI_Sendrecv_replace(data, count, type, destination, from_tag, source, tag, comm, status);
   }

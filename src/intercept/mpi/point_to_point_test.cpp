@@ -145,6 +145,26 @@ TEST_F(PointToPoint, StridedDataIsReplacedInPlace) {
   PMPI_Type_free(&column);
 }
 
+TEST_F(PointToPoint, AnAbsoluteAddressIsReplaced) {
+  static int value;
+  MPI_Aint address;
+  MPI_Datatype absolute;
+  PMPI_Get_address(&value, &address);
+  const int one = 1;
+  PMPI_Type_create_hindexed(1, &one, &address, MPI_INT, &absolute);
+  PMPI_Type_commit(&absolute);
+  const int right = (rank_ + 1) % size_, left = (rank_ + size_ - 1) % size_;
+  expect_twins([&](const Api& api) {
+    value = rank_;
+    Outcome outcome;
+    outcome.add_error(
+        api.Sendrecv_replace(MPI_BOTTOM, 1, absolute, right, 4, left, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    outcome.add(value);
+    return outcome;
+  });
+  PMPI_Type_free(&absolute);
+}
+
 TEST_F(PointToPoint, NobodyIsAPeerLikeAnyOther) {
   const long before = notes().pauses;
   expect_twins([&](const Api& api) {
