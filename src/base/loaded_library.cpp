@@ -149,13 +149,6 @@ bool begins_regions(const dl_phdr_info& library) {
   return found;
 }
 
-bool is_of_the_system(std::string_view path) {
-  for (const std::string_view directory : {"/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/"}) {
-    if (path.starts_with(directory)) return true;
-  }
-  return false;
-}
-
 struct ThreadLocalData {
   bool with_executable;
   std::string folder;  // of the executable
@@ -178,6 +171,13 @@ struct ThreadLocalData {
 };
 
 }  // namespace
+
+bool is_of_the_system(std::string_view path) {
+  for (const std::string_view directory : {"/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/"}) {
+    if (path.starts_with(directory)) return true;
+  }
+  return false;
+}
 
 bool keeps_no_threadprivate_data(std::string_view file) {
   return file.substr(file.rfind('/') + 1).starts_with("libopenblas");

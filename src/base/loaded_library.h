@@ -36,6 +36,9 @@ void rebind(void** slot, void* function);
 /// How many libraries this process has loaded so far. Cheap.
 unsigned long long loaded_libraries();
 
+/// True for a file in a directory of the system, such as /usr/lib.
+bool is_of_the_system(std::string_view path);
+
 /// True for a library, by its file's name, whose thread-local data are no threadprivate data although it begins
 /// parallel regions: OpenBLAS, which states the thread count of each of its regions.
 bool keeps_no_threadprivate_data(std::string_view file);

@@ -52,26 +52,18 @@ std::string interpreter_of(std::string_view start) {
   return interpreter;
 }
 
-bool is_of_the_system(const std::string& path) {
-  std::error_code error;
-  const std::string real = std::filesystem::canonical(path, error).string();
-  for (const std::string_view directory : {"/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/"}) {
-    if (real.starts_with(directory)) return true;
-  }
-  return false;
-}
-
 void count_thread_local_data(Binary& binary, const ElfImage& image) {
   binary.thread_local_bytes = image.thread_local_bytes;
   const std::filesystem::path beside = std::filesystem::path(binary.path).parent_path();
   for (const Library& library : binary.libraries) {
-    std::error_code error;
-    const bool lies_beside =
-        std::filesystem::equivalent(std::filesystem::path(library.path).parent_path(), beside, error);
     const bool is_runtime = &library == binary.mpi_library() || &library == binary.llvm_openmp();
+    if (library.thread_local_bytes == 0 || is_runtime) continue;
+    const std::filesystem::path path = library.path;
+    std::error_code error;
+    const bool lies_beside = std::filesystem::equivalent(path.parent_path(), beside, error) &&
+                             !base::is_of_the_system(std::filesystem::canonical(path, error).string());
     const bool has_regions = library.has_regions && !base::keeps_no_threadprivate_data(library.name);
-    const bool is_its_own = has_regions || (lies_beside && !is_of_the_system(library.path));
-    if (library.thread_local_bytes == 0 || is_runtime || !is_its_own) continue;
+    if (!has_regions && !lies_beside) continue;
     binary.thread_local_bytes += library.thread_local_bytes;
     binary.thread_local_in.push_back(library.name);
   }
