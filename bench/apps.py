@@ -225,7 +225,8 @@ def cells(options: argparse.Namespace) -> list[Cell]:
         if name not in NAMES:
             raise SystemExit(f"bench: no application is called {name}: there are {', '.join(NAMES)}")
         application = importlib.import_module(name).APPLICATION
-        found += [Cell(application, input, ranks, threads, flavour, compiler) for input in application.inputs
+        inputs = [input for input in application.inputs if input.cores <= len(os.sched_getaffinity(0))]
+        found += [Cell(application, input, ranks, threads, flavour, compiler) for input in inputs
                   for ranks, threads in input.layouts
                   for flavour in application.flavours if flavour in options.mpi.split(",")
                   for compiler in application.compilers if compiler in options.compilers.split(",")]

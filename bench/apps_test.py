@@ -4,6 +4,7 @@ script."""
 
 import argparse
 import os
+import sys
 import tempfile
 import unittest
 from pathlib import Path
@@ -91,6 +92,17 @@ class Applications(unittest.TestCase):
         self.assertEqual(row.failed, {"lewi", "mngo"})
         self.assertEqual(len(row.samples["steelyard"]), 2)
         self.assertRegex(apps.table([row]), r"1\.00 \[1\.00-1\.00\] +fails +fails +fails +fails")
+
+    def test_an_input_for_more_cores_is_left_out(self):
+        cores = len(os.sched_getaffinity(0))
+        inputs = tuple(Input(name, "", balanced=False, layouts=((2, 1),), cores=count)
+                       for name, count in (("here", cores), ("wide", cores + 1)))
+        sys.modules["script"] = argparse.Namespace(APPLICATION=application(inputs=inputs))
+        self.addCleanup(sys.modules.pop, "script")
+        names, apps.NAMES = apps.NAMES, ("script",)
+        self.addCleanup(setattr, apps, "NAMES", names)
+        options = argparse.Namespace(applications="script", mpi="openmpi", compilers="gcc", only="")
+        self.assertEqual(["script here 2x1 openmpi gcc"], [str(cell) for cell in apps.cells(options)])
 
     def test_ranks_that_share_cores_are_also_measured_while_they_yield(self):
         options = argparse.Namespace(build=self.folder, dlb=None)

@@ -19,6 +19,7 @@ from harness import Failed  # noqa: E402
 
 COMPILERS = {"gcc": {"cxx": "g++", "cc": "gcc", "fc": "gfortran"},
              "clang": {"cxx": "clang++-19", "cc": "clang-19", "fc": "gfortran"}}
+WIDE = ((2, 8), (4, 4), (8, 2))  # of 16 cores: ranks, threads of each
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,7 @@ class Input:
     balanced: bool
     text: str = ""
     layouts: tuple[tuple[int, int], ...] = ((2, 1), (2, 2), (4, 1))  # ranks, threads of each
+    cores: int = 0  # for machines with at least so many
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Quicksilver: Monte Carlo particle transport; C++, static loops with atomics."""
 
-from application import Application, Input
+from application import WIDE, Application, Input
 
 CROSS_SECTIONS = """
 CrossSection:
@@ -90,7 +90,9 @@ APPLICATION = Application(
     program="qs",
     # Even a box of one material is not balanced: of 2 ranks, one has three times the kernel time of the other.
     inputs=(Input("unbalanced", "-i {file} -X 100 -Y 100 -Z 100 -I {ranks} -J 1 -K 1", balanced=False,
-                  text=UNBALANCED),),
+                  text=UNBALANCED),
+            Input("wide unbalanced", "-i {file} -X 100 -Y 100 -Z 100 -I {ranks} -J 1 -K 1 -n 400000", balanced=False,
+                  text=UNBALANCED, layouts=WIDE, cores=16)),
     timer=r"(?m)^main +\d+ +[\d.eE+-]+ +[\d.eE+-]+ +([\d.eE+-]+)",
     second=1e6,
     # The last cycle's tallies: integers.

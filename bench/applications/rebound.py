@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """REBOUND: an N-body code; C, guided loops. Its examples with MPI run for ever, so the problem is one of ours."""
 
-from application import Application, Input
+from application import WIDE, Application, Input
 
 PROBLEM = """
 #include <mpi.h>
@@ -63,7 +63,8 @@ APPLICATION = Application(
     files={"problem.c": PROBLEM},
     program="problem",
     inputs=(Input("unbalanced", "20000 0.75 4", balanced=False),
-            Input("balanced", "20000 0.5 4", balanced=True, layouts=((2, 1), (2, 2)))),
+            Input("balanced", "20000 0.5 4", balanced=True, layouts=((2, 1), (2, 2))),
+            Input("wide unbalanced", "25000 0.75 4", balanced=False, layouts=WIDE, cores=16)),
     timer=r"integration ([\d.eE+-]+) s",
     result=r"particles (\d+) second moments ([\d.eE+-]+) ([\d.eE+-]+) ([\d.eE+-]+)",
 )
