@@ -49,4 +49,20 @@ void Borrowing::learn(const BorrowedRegion& region, std::int64_t now) {
   balance_ = 0;
 }
 
+int Borrowing::threads_worth(int own, double length, std::int64_t now) const {
+  auto sorted = delays_;
+  if (delays_known_ < std::ssize(sorted) || now - last_begin_ > kMemory) return std::numeric_limits<int>::max();
+  const auto median = sorted.begin() + sorted.size() / 2;
+  std::nth_element(sorted.begin(), median, sorted.end());
+  // The nth thread shortens the region by length * own / (n * (n - 1)).
+  const double most = 0.5 + std::sqrt(0.25 + length * own / std::max(1.0, *median));
+  return static_cast<int>(std::min(most, 1e9));
+}
+
+void Borrowing::learn_begin(int added, std::int64_t delay, std::int64_t now) {
+  if (now - last_begin_ > kMemory) delays_known_ = 0;
+  delays_[static_cast<std::size_t>(delays_known_++) % delays_.size()] = static_cast<double>(delay) / added;
+  last_begin_ = now;
+}
+
 }  // namespace steelyard::cores

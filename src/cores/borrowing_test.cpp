@@ -71,6 +71,47 @@ INSTANTIATE_TEST_SUITE_P(Teams, Starved,
                                          std::tuple{4, 4, 100 * kMs}, std::tuple{16, 8, 10 * kMs},
                                          std::tuple{1, 1, kMs / 5}));
 
+void begin_five(Borrowing& borrowing, int added, std::int64_t delay, std::int64_t now) {
+  for (int i = 0; i < 5; ++i) borrowing.learn_begin(added, delay, now);
+}
+
+TEST(Borrowing, AThreadThatDelaysARegionByMoreThanItShortensItDoesNotPay) {
+  Borrowing borrowing{decide::Settings{}};
+  EXPECT_GE(borrowing.threads_worth(2, 1, 0), 1 << 20) << "not measured yet";
+  constexpr std::int64_t kBegin = 28'000;  // ns by thread
+  begin_five(borrowing, 14, 14 * kBegin, kMs);
+  for (const int own : {1, 2, 6, 64}) {
+    for (const double length : {50e3, 200e3, 1e6, 20e6}) {
+      const auto time = [&](int n) { return length * own / n + static_cast<double>(kBegin) * (n - own); };
+      const int most = borrowing.threads_worth(own, length, kMs);
+      EXPECT_GE(most, own == 64 ? 1 : own);
+      for (int n = own; n < 1000; ++n)
+        EXPECT_LE(time(std::max(most, own)), time(n) * 1.0001) << own << " " << length << " " << n;
+    }
+  }
+}
+
+TEST(Borrowing, OneDelayAmongOthersIsNotTheRule) {
+  Borrowing borrowing{decide::Settings{}};
+  for (int i = 0; i < 5; ++i) borrowing.learn_begin(1, i == 3 ? 10 * kMs : kMs / 50, kMs);
+  EXPECT_GT(borrowing.threads_worth(1, 200e3, kMs), 2);
+}
+
+TEST(Borrowing, OneDelayAloneIsNoMeasurement) {
+  Borrowing borrowing{decide::Settings{}};
+  borrowing.learn_begin(1, 10 * kMs, kMs);
+  EXPECT_GT(borrowing.threads_worth(1, 200e3, kMs), 2);
+}
+
+TEST(Borrowing, WhatHasNotBeenMeasuredForASecondIsTriedAgain) {
+  Borrowing borrowing{decide::Settings{}};
+  begin_five(borrowing, 1, kMs, kMs);
+  EXPECT_EQ(borrowing.threads_worth(1, 200e3, 500 * kMs), 1);
+  EXPECT_GT(borrowing.threads_worth(1, 200e3, 1100 * kMs), 1);
+  begin_five(borrowing, 1, kMs / 100, 1100 * kMs);
+  EXPECT_GT(borrowing.threads_worth(1, 200e3, 1100 * kMs), 2) << "the old measurement no longer counts";
+}
+
 // One of two regions is held up, tenfold.
 TEST(Borrowing, FindsTheHeldUpRegionAmongOthers) {
   Process process;

@@ -172,13 +172,18 @@ int Cores::threads_for_region(const RegionAhead& region) {
   region_.worth_borrowing = region.worth_borrowing && options_.lend && !fixed && borrowing_.allowed(region.begin);
   if (late_join_.changed()) find_given();
   note_by_call(region.begin);
-  const bool changed = holding_->settle(most, region_.worth_borrowing, region.terms);
+  const int had = static_cast<int>(holding_->cores().size());
+  const int worth = borrowing_.threads_worth(holding_->home_count(), region.own_length, region.begin);
+  region_.worth_borrowing = region_.worth_borrowing && worth > holding_->home_count();
+  const int pays = std::min(most, std::max(worth, had));
+  const bool changed = holding_->settle(pays, region_.worth_borrowing, region.terms);
   borrowed_since_ = changed && holding_->borrowed() > 0 ? base::now_ns() : region.begin;
   const bool replanned = generation_ != table_.generation();
   const int held = static_cast<int>(holding_->cores().size());
-  late_join_count_ = late_join_threads(held, most);
+  late_join_count_ = late_join_threads(held, pays);
   if (slots()) {  // no thread is bound, and without additional slots the program's count remains
     threads_ = threads_on(held + late_join_count_, most);
+    added_ = threads_ - had;
     return holding_->borrowed() + late_join_count_ > 0 ? threads_ : 0;
   }
   if (replanned || rebind_ || !seated() || (late_join_count_ > 0 && binding_.load(std::memory_order_relaxed) == 0)) {
@@ -193,6 +198,7 @@ int Cores::threads_for_region(const RegionAhead& region) {
   }
   if (late_join_count_ > 0) late_join_.request(held, seats_, region.terms.until);
   threads_ = threads_on(held + late_join_count_, most);
+  added_ = threads_ - had;
   choose_measurement();
   return fixed ? 0 : threads_;
 }
@@ -259,6 +265,11 @@ observe::TeamCores Cores::after_region(std::int64_t now, int team, const observe
     late_join_regions_.learn(region_.key, {came, asked, threads_ - late_join_count_, wall});
   }
   if (comparable_ && team == threads_ && team <= activity.cells()) learn_from_borrowing(now, borrowed, activity);
+  if (borrowed > 0 && added_ > 0 && late_join_count_ == 0 && team == threads_ && team <= activity.cells()) {
+    std::int64_t begun = region_.begin;
+    for (int thread = own; thread < team; ++thread) begun = std::max(begun, activity.begun(thread));
+    borrowing_.learn_begin(added_, begun - region_.begin, now);
+  }
   late_join_count_ = 0;
   holding_->give_back_wanted();
   return cores;

@@ -36,6 +36,7 @@ struct RegionAhead {
   std::int64_t begin = 0;                      ///< ns
   int most = std::numeric_limits<int>::max();  ///< threads that it can use
   bool worth_borrowing = false;                ///< long enough to gain by more cores, and its thread count may change
+  double own_length = 0;                       ///< ns: expected on the cores of its process
   Terms terms;                                 ///< see Cores::lend()
 };
 
@@ -216,6 +217,7 @@ class Cores {
   bool comparable_ = false;                  // the present region tells whether borrowing is a gain
   RegionAhead region_;                       // the present one
   int threads_ = 0;                          // it was to have
+  int added_ = 0;                            // of them, since the last region
   int late_join_count_ = 0;                  // of them began without a core
   bool rebind_ = false;                      // threads may be elsewhere than on their seats
   bool bind_ = false;                        // from the first change on, threads are bound one to a core

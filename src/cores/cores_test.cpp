@@ -216,8 +216,8 @@ TEST(Slots, OneIsBorrowedWhileACoreIsFree) {
   ASSERT_NE(node.all[0]->problem(), "");
   const auto threads = [&] {
     const std::int64_t now = base::now_ns();
-    const int count =
-        node.all[0]->threads_for_region({.key = 1, .begin = now, .worth_borrowing = true, .terms = {.until = now}});
+    const int count = node.all[0]->threads_for_region(
+        {.key = 1, .begin = now, .worth_borrowing = true, .own_length = 1e6, .terms = {.until = now}});
     node.all[0]->after_region(base::now_ns(), std::max(1, count), node.activities[0]);
     return count;
   };

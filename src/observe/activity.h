@@ -65,6 +65,8 @@ class Activity {
   int cells() const { return cells_size_; }
   /// Time that a thread has computed in the present region, which ends at `now` (ns). 0: the thread has not come.
   std::int64_t busy(int thread, std::int64_t now) const;
+  /// When a thread has begun in the present region (ns). 0: it has not come.
+  std::int64_t begun(int thread) const { return cells_[thread].begin.load(std::memory_order_relaxed); }
   /// Changes with every region: identifies a delayed event, when a worker wakes up in the next region.
   const std::atomic<std::uint64_t>& region() const { return region_; }
   /// Teams beside the primary thread's outermost one. From any thread.

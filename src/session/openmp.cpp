@@ -337,8 +337,9 @@ RegionTerms region_begin(const RegionRequest& request) {
     // A site that is run several times in a step is another region each time.
     const std::uint64_t key = site.address + (std::uint64_t{++regions.since_call} << 48);
     const int most = most_threads(site);
-    const int held = regions.measured ? session->cores->threads_for_region({key, now, most, may_borrow, lending})
-                                      : session->cores->threads_at_rest(most);
+    const int held = regions.measured
+                         ? session->cores->threads_for_region({key, now, most, may_borrow, site.own_ns, lending})
+                         : session->cores->threads_at_rest(most);
     if (regions.measured) session->activity.own(session->cores->owned());
     if (!by_clause && (by_argument || g_openmp.set_threads != nullptr)) {
       regions.asked_threads = keeps || held == 0 ? g_limits.program : held;
