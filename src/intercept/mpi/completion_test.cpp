@@ -241,6 +241,41 @@ TEST(Waits, CompleteRequestsOfFiles) {
   });
 }
 
+// The last rank sends its message only after its part of a collective access to a file, which MPICH advances at the
+// first rank if that one's request is tested.
+TEST(Waits, AdvanceAllTheirRequests) {
+  const int rank = rank_of(MPI_COMM_WORLD), size = size_of(MPI_COMM_WORLD);
+  expect_twins([&](const Api& api) {
+    Outcome outcome;
+    MPI_File file;
+    MPI_Info collective;
+    PMPI_Info_create(&collective);
+    PMPI_Info_set(collective, "romio_cb_write", "enable");
+    int parent = static_cast<int>(getpid());
+    PMPI_Bcast(&parent, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    const std::string name = "steelyard-test." + std::to_string(parent);
+    const int mode = MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE;
+    PMPI_File_open(MPI_COMM_WORLD, name.c_str(), mode, collective, &file);
+    PMPI_Info_free(&collective);
+    int message = -1;
+    MPI_Request requests[3];
+    MPI_Status statuses[3];
+    const int from = rank == 0 && size > 1 ? size - 1 : MPI_PROC_NULL;
+    PMPI_Recv_init(&message, 1, MPI_INT, from, 0, MPI_COMM_WORLD, &requests[0]);
+    PMPI_Start(&requests[0]);
+    PMPI_File_iwrite_at_all(file, rank * 4, &rank, 1, MPI_INT, &requests[1]);
+    requests[2] = MPI_REQUEST_NULL;
+    outcome.add_error(api.Waitall(3, requests, statuses));
+    if (rank == size - 1) PMPI_Send(&rank, 1, MPI_INT, size > 1 ? 0 : MPI_PROC_NULL, 0, MPI_COMM_WORLD);
+    outcome.add(message);
+    for (MPI_Status& status : statuses) outcome.add_status(status, MPI_INT);
+    for (MPI_Request request : requests) outcome.add(request == MPI_REQUEST_NULL);
+    PMPI_Request_free(&requests[0]);
+    PMPI_File_close(&file);
+    return outcome;
+  });
+}
+
 TEST(Waits, ReportTheErrorsOfEachMessage) {
   const int rank = rank_of(MPI_COMM_WORLD), size = size_of(MPI_COMM_WORLD);
   PMPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
