@@ -87,7 +87,7 @@ STEELYARD_EXPORT int MPI_Alltoallv(const void* from, const int counts[], const i
 STEELYARD_EXPORT int MPI_Alltoallw(const void* from, const int counts[], const int places[], const MPI_Datatype types[],
                                    void* to, const int to_counts[], const int to_places[],
                                    const MPI_Datatype to_types[], MPI_Comm comm) {
-  COLLECTIVE(comm, each_to_all(to_counts, [=](int i) { return to_types[i]; }),
+  COLLECTIVE(comm, each_to_all(to_types != nullptr ? to_counts : nullptr, [=](int i) { return to_types[i]; }),
              PMPI_Alltoallw(from, counts, places, types, to, to_counts, to_places, to_types, comm));
 }
 

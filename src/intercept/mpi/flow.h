@@ -14,6 +14,9 @@ struct Flow {
   int root = 0;
 };
 
+/// The library refuses the call at this rank alone: it is no collective.
+inline constexpr Flow kRefused = {session::Dependence::none, -1};
+
 inline bool carries(MPI_Count count, MPI_Datatype type) {
   int size = 0;
   return count > 0 && type != MPI_DATATYPE_NULL && PMPI_Type_size(type, &size) == MPI_SUCCESS && size > 0;
@@ -53,7 +56,8 @@ inline auto all_to_root(int root, int count, MPI_Datatype type) {
 /// Allgatherv and alltoallv: counts[i] elements of types(i) come from rank i.
 template <typename Types>
 auto each_to_all(const int* counts, Types types) {
-  return [=](const Communicator& c) {
+  return [=](const Communicator& c) -> Flow {
+    if (counts == nullptr) return kRefused;
     bool all = true;
     for (int i = 0; all && i < c.size; ++i) all = carries(counts[i], types(i));
     return all_if(all)(c);
@@ -67,13 +71,17 @@ inline auto each_to_all(const int* counts, MPI_Datatype type) {
 inline auto each_to_root(int root, const int* counts, MPI_Datatype type) {
   return [=](const Communicator& c) -> Flow {
     if (c.rank != root) return {session::Dependence::none, root};
+    if (counts == nullptr) return kRefused;
     return {each_to_all(counts, type)(c).dependence, root};
   };
 }
 
 /// Reduce_scatter: my part, counts[rank] elements, is made from those of all ranks.
 inline auto all_to_mine(const int* counts, MPI_Datatype type) {
-  return [=](const Communicator& c) { return all_if(carries(counts[c.rank], type))(c); };
+  return [=](const Communicator& c) -> Flow {
+    if (counts == nullptr) return kRefused;
+    return all_if(carries(counts[c.rank], type))(c);
+  };
 }
 
 }  // namespace steelyard::intercept
