@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Point-to-point calls and waits for requests from Fortran. As in C, with the library's own non-blocking Fortran calls.
+#include <dlfcn.h>
+
+#include <vector>
+
 #include "intercept/mpi/communicator.h"
 #include "intercept/mpi/completion.h"
 #include "intercept/mpi/fortran.h"
@@ -68,6 +72,29 @@ void find(Call& call, F* source, F* tag, F* comm, F* ierror, Test test) {
   waited_for(call, error == MPI_SUCCESS ? from : -1, comm);
   set_error(ierror, error);
 }
+
+#ifndef OPEN_MPI
+/// The address of MPI_STATUSES_IGNORE in `use mpi_f08`, a variable of MPICH. nullptr if the library has another name.
+const void* statuses_ignored() {
+  static const void* const address = dlsym(RTLD_DEFAULT, "MPIR_F08_MPI_STATUSES_IGNORE_OBJ");
+  return address;
+}
+
+/// As from C: the handles are converted, and MPI_Status has the same fields. Only if statuses_ignored() is known.
+int complete_one_by_one(Call& call, int count, F requests[], F statuses[]) {
+  constexpr std::size_t kFields = sizeof(MPI_Status) / sizeof(F);
+  const bool ignored = statuses == statuses_ignored();
+  std::vector<MPI_Request> c_requests(static_cast<std::size_t>(count));
+  std::vector<MPI_Status> c_statuses(ignored ? 0 : c_requests.size());
+  for (std::size_t i = 0; i < c_requests.size(); ++i) c_requests[i] = PMPI_Request_f2c(requests[i]);
+  for (std::size_t i = 0; i < c_statuses.size(); ++i) PMPI_Status_f2c(statuses + i * kFields, &c_statuses[i]);
+  const int error =
+      complete_one_by_one(call, count, c_requests.data(), ignored ? MPI_STATUSES_IGNORE : c_statuses.data());
+  for (std::size_t i = 0; i < c_requests.size(); ++i) requests[i] = PMPI_Request_c2f(c_requests[i]);
+  for (std::size_t i = 0; i < c_statuses.size(); ++i) PMPI_Status_c2f(&c_statuses[i], statuses + i * kFields);
+  return error;
+}
+#endif
 
 template <Name binding, Name start>
 void send(Site site, void* from, F* count, F* type, F* destination, F* tag, F* comm, F* ierror) {
@@ -189,6 +216,8 @@ void measure_waitall(Site site, F* count, F* requests, F* statuses, F* ierror) {
   set_error(ierror,
             until_done(call, [&](int* done) { return ask<"mpi_testall", binding>(count, requests, done, statuses); }));
 #else
+  if (*count > 0 && statuses_ignored() != nullptr)
+    return set_error(ierror, complete_one_by_one(call, *count, requests, statuses));
   look_for_completion(call, *count, [&](int i) { return PMPI_Request_f2c(requests[i]); });
   set_error(ierror, ask<"mpi_waitall", binding>(count, requests, statuses));
 #endif

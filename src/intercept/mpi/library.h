@@ -136,6 +136,7 @@ Function* library_call() {
 #define PMPI_Sendrecv STEELYARD_LIBRARY_CALL(PMPI_Sendrecv)
 #define PMPI_Sendrecv_replace STEELYARD_LIBRARY_CALL(PMPI_Sendrecv_replace)
 #define PMPI_Ssend STEELYARD_LIBRARY_CALL(PMPI_Ssend)
+#define PMPI_Status_c2f STEELYARD_LIBRARY_CALL(PMPI_Status_c2f)
 #define PMPI_Status_f2c STEELYARD_LIBRARY_CALL(PMPI_Status_f2c)
 #define PMPI_Test STEELYARD_LIBRARY_CALL(PMPI_Test)
 #define PMPI_Testall STEELYARD_LIBRARY_CALL(PMPI_Testall)
