@@ -64,9 +64,9 @@ inline int complete_one_by_one(Call& call, int count, MPI_Request requests[], MP
   return OneByOne(count, requests, statuses).complete(call);
 }
 
-/// For a while at most: until each of `count` requests is complete; completes none. Where MPI_Test cannot be called
-/// with the program's own statuses. MPI_Test does not advance requests of files: the caller goes on to the
-/// library's own MPI_Waitall, which does.
+/// For a while at most: until each of `count` requests is complete; completes none. For a library with MPICH's ABI
+/// whose Fortran constants have other names: MPI_Test cannot be called with the program's statuses then. It does not
+/// advance requests of files: the caller goes on to the library's own MPI_Waitall, which does.
 template <typename RequestAt>
 void look_for_completion(Call& call, int count, RequestAt request_at) {
   constexpr std::int64_t kPatience =
