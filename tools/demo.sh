@@ -50,12 +50,10 @@ export OMP_NUM_THREADS=6 OMP_WAIT_POLICY=passive KMP_BLOCKTIME=0 OMPI_MCA_mpi_yi
 compare emulated 8 '--emulate="package:2 core:24 pu:1"' "--steps=60 --work=360 --imbalance=100 --kernel=sleep"
 
 echo "The run records are in $out; in full: $steelyard report $out/real.json"
-if places=$(tools/page-python.sh); then
-  PATH=$places "$steelyard" report "$out/emulated.json" --html="$out/emulated.html" >/dev/null
+if "$steelyard" report "$out/emulated.json" --html="$out/emulated.html" >/dev/null; then
   echo "A page about the second run, for any browser: $PWD/$out/emulated.html"
 else
-  echo "No page about the second run: python3 lacks packages. To make one:"
-  echo "  pip install jinja2 jsonschema numpy pandas rich"
+  echo "No page about the second run. After the step above:"
   echo "  $steelyard report $out/emulated.json --html=$out/emulated.html"
 fi
 echo "This built only what the demo runs, for one MPI. \`make test\` installs the rest (other compilers and MPIs, test"

@@ -79,7 +79,7 @@ set_up_debian() {
   # Lists of words, here and below.
   missing=$(missing_of $(wanted_packages))
   [ "$(id -u)" -eq 0 ] || [ -z "$missing" ] || stop_without_root "$missing"
-  if [ "$purpose" = demo ] && ! tools/page-python.sh >/dev/null; then
+  if [ "$purpose" = demo ] && ! python3 python/steelyard --which-python >/dev/null 2>&1; then
     if [ "$(id -u)" -eq 0 ]; then
       missing="$missing$(missing_of $(grep -v '^#' tools/packages-report.txt))"
     else

@@ -82,6 +82,37 @@ def test_a_missing_package_is_named_with_a_way_to_get_it(example, tmp_path):
     assert set(re.findall(r'"([a-z0-9]+)', declared)) == set(entry.DEBIAN), "what the package says it needs"
 
 
+def python_of(folder, words):
+    """A folder with a python3 that is this one with these words before its own."""
+    folder.mkdir()
+    python = folder / "python3"
+    used = folder.parent / "used"
+    python.write_text(f'#!/bin/sh\necho {folder.name} >> {used}\nexec {sys.executable} {words} "$@"\n')
+    python.chmod(0o755)
+    return str(folder)
+
+
+def test_another_python_that_has_the_packages_is_found(example, tmp_path):
+    bare, full = python_of(tmp_path / "bare", "-S -E"), python_of(tmp_path / "full", "")
+    places = {**os.environ, "PATH": f"{bare}:{full}:{os.environ['PATH']}"}
+    command = ["python3", PACKAGE, example, "--html=a.html"]
+    done = subprocess.run(command, env=places, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0 and done.stderr == "" and "wrote a.html" in done.stdout
+    assert (tmp_path / "used").read_text().split() == ["bare", "bare", "full", "full"], "run, asked, asked, run"
+    which = subprocess.run(["python3", PACKAGE, entry.WHICH], env=places, capture_output=True, text=True)
+    assert which.returncode == 0 and which.stdout == f"{full}/python3\n"
+
+
+def test_where_a_python_is_looked_for(monkeypatch):
+    asked = []
+    monkeypatch.setattr(entry, "has_packages", lambda python, _: asked.append(python))
+    monkeypatch.setenv("PATH", "/a:/b")
+    monkeypatch.setenv("HOME", "/home/user")
+    assert entry.find_python(["jinja2"]) is None
+    source = str(PACKAGE.parents[1] / ".venv/bin/python3")
+    assert asked == ["/a/python3", "/b/python3", source, "/home/user/.steelyard/bin/python3", "/usr/bin/python3"]
+
+
 @pytest.mark.parametrize("virtual", [False, True])
 def test_a_virtual_environment_gets_its_packages_from_pip(virtual, monkeypatch):
     """Though its interpreter is the system's, which apt serves."""
