@@ -382,7 +382,8 @@ void start(std::unique_ptr<node::Bootstrap> bootstrap, const char* language) {
   session->count = session->bootstrap->node_size();
   session->leader = session->me == 0;
   session->start.date = fmt::format("{:%FT%TZ}", fmt::gmtime(std::time(nullptr)));
-  base::set_log_rank(session->bootstrap->rank());
+  // Without MPI, each process is a rank 0 of its own.
+  if (session->start.language != "none") base::set_log_rank(session->bootstrap->rank());
   wake_openmp();
   const base::Options& options = base::options();
   session->topology = node::discover();

@@ -107,3 +107,9 @@ def test_valgrind(tmp_path):
     inside = subprocess.run([COMMAND, *run, "valgrind", "-q", "--tool=none", tmp_path / "region"],
                             env=environment(), text=True, capture_output=True, timeout=120)
     assert "valgrind --trace-children=yes steelyard run ./app" in inside.stderr, inside.stderr
+
+
+@pytest.mark.skipif(not ALONE.exists(), reason="clang is not installed")
+def test_a_process_without_mpi_is_no_rank_0(tmp_path):
+    ran = in_namespace(f"mount -t tmpfs -o size=4k none /dev/shm && {COMMAND} run --record={tmp_path}/r.json {ALONE}")
+    assert "steelyard: " in ran.stderr and "/dev/shm" in ran.stderr and "steelyard[" not in ran.stderr, ran.stderr
