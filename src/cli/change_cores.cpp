@@ -270,11 +270,13 @@ std::string cores_as_text(const LiveView& job) {
 }
 
 CoresWords::CoresWords(CLI::App& command) {
-  command.add_option("job", form_.job, "a batch job, or the PID of a process of the job or of its launcher")
+  command.add_option("job", form_.job, "A batch job, or the PID of a process of the job or of its launcher.")
       ->type_name("PID|JOB");
-  auto* set = command.add_option("--set", form_.set, "the CPUs that the job may use")->type_name("LIST");
-  auto* shrink = command.add_option("--shrink", form_.shrink, "take this number of cores from the job");
-  auto* grow = command.add_option("--grow", form_.grow, "give the job this number of cores more");
+  auto* set =
+      command.add_option("--set", form_.set, "Let the job use these CPUs alone, such as 0-3,8.")->type_name("LIST");
+  auto* shrink =
+      command.add_option("--shrink", form_.shrink, "Take this number of cores from the job.")->type_name("N");
+  auto* grow = command.add_option("--grow", form_.grow, "Give the job this number of cores more.")->type_name("N");
   const auto cores = [](const std::string& text) { return not_a_number(text, 1, "number of cores, such as 2"); };
   shrink->check(cores)->excludes(set);
   grow->check(cores)->excludes(set)->excludes(shrink);
@@ -282,7 +284,8 @@ CoresWords::CoresWords(CLI::App& command) {
     const auto cpus = node::CpuSet::parse(list);
     return cpus && !cpus->empty() ? "" : fmt::format("{} is no list of CPUs, such as 0-3,8", list);
   });
-  command.add_option("--wait", form_.wait, "wait at most this many seconds until the request has taken effect")
+  command.add_option("--wait", form_.wait, "Wait at most this long until the request has taken effect.")
+      ->type_name("SECONDS")
       ->capture_default_str()
       ->check([](const std::string& text) { return not_a_number(text, 0.0, "number of seconds, such as 2.5"); });
 }

@@ -14,6 +14,7 @@
 #include "cli/command_line.h"
 #include "cli/completion.h"
 #include "cli/doctor.h"
+#include "cli/help.h"
 #include "cli/launch.h"
 #include "cli/launcher.h"
 #include "cli/options_page.h"
@@ -137,49 +138,52 @@ int main(std::vector<std::string> words) {
   const auto site = this_site();
   const auto launcher = find_launcher(site.environment);
   CLI::App app("Steelyard measures and corrects load imbalance in MPI+OpenMP programs while they run.", "steelyard");
-  app.set_version_flag("--version", version_text(site));
+  app.set_version_flag("--version", version_text(site), "Print the version, and the MPIs that it supports.");
   app.require_subcommand(0, 1);
   if (!words.empty() && words[0] == "help")
     words = {words.size() > 1 && words[1] != "help" ? words[1] : "--help", "--help"};
 
   auto& run_command =
-      *app.add_subcommand("run", "run a program as one rank: mpirun -n 8 steelyard run [options] ./app ...");
-  auto& doctor_command = *app.add_subcommand("doctor", "report what Steelyard can measure and change in a program");
+      *app.add_subcommand("run", "Run a program as one rank: mpirun -n 8 steelyard run [options] ./app ...");
+  auto& doctor_command = *app.add_subcommand("doctor", "Report what Steelyard can measure and change in a program.");
   auto& report_command =
-      *app.add_subcommand("report", "print the summary of a run record, write pages and traces of it, or compare two");
-  auto& top_command = *app.add_subcommand("top", "show the jobs under Steelyard on this node, every second");
-  auto& cores_command = *app.add_subcommand("cores", "show and change the cores of a job that runs on this node");
-  auto& clean_command = *app.add_subcommand("clean", "remove the shared memory of runs that died");
-  auto& options_command = *app.add_subcommand("options", "list all options of run and doctor");
+      *app.add_subcommand("report", "Print the summary of a run record, write pages and traces of it, or compare two.");
+  auto& top_command = *app.add_subcommand("top", "Show the jobs under Steelyard on this node, every second.");
+  auto& cores_command = *app.add_subcommand("cores", "Show and change the cores of a job that runs on this node.");
+  auto& clean_command = *app.add_subcommand("clean", "Remove the shared memory of runs that died.");
+  auto& options_command = *app.add_subcommand("options", "List all options of run and doctor.");
   const OptionWords run_words(run_command), doctor_words(doctor_command);
 
   Pages pages;
   bool full = false, json = false, manual = false, completion = false;
   TopForm top_form;
-  report_command.add_option("record", pages.records, "the run record; two records are compared")
+  report_command.add_option("record", pages.records, "The run record. Two records are compared.")
+      ->type_name("RECORD")
       ->default_str("the newest steelyard-run*.json here");
-  auto* full_flag = report_command.add_flag("--full", full, "all tables and decisions");
-  auto* json_flag = report_command.add_flag("--json", json, "the record itself, after validation")->excludes(full_flag);
+  auto* full_flag = report_command.add_flag("--full", full, "Print all tables and decisions.");
+  auto* json_flag =
+      report_command.add_flag("--json", json, "Print the record itself, after validation.")->excludes(full_flag);
   const auto writes = [&](const char* name, std::string& file, const char* what) {
     report_command.add_option(name, file, what)->type_name("FILE")->excludes(full_flag)->excludes(json_flag);
   };
-  writes("--html", pages.html, "write an HTML page that needs no network");
-  writes("--perfetto", pages.perfetto, "write a trace for the Perfetto UI");
-  writes("--paraver", pages.paraver, "write a trace for Paraver: this .prv file, a .pcf and a .row file");
-  writes("--talp", pages.talp, "write TALP's JSON, which talp-pages reads");
-  top_command.add_flag("--once", top_form.once, "print the jobs once");
-  auto* top_json = top_command.add_flag("--json", top_form.json, "print one line of JSON each time");
+  writes("--html", pages.html, "Write an HTML page that needs no network, of one record or of the comparison of two.");
+  writes("--perfetto", pages.perfetto, "Write a trace for the Perfetto UI.");
+  writes("--paraver", pages.paraver, "Write a trace for Paraver: this .prv file, a .pcf and a .row file.");
+  writes("--talp", pages.talp, "Write TALP's JSON, which talp-pages reads.");
+  top_command.add_flag("--once", top_form.once, "Print the jobs once.");
+  auto* top_json = top_command.add_flag("--json", top_form.json, "Print one line of JSON each time.");
   auto* prometheus =
-      top_command.add_flag("--prometheus", top_form.prometheus, "print once, in Prometheus' text format");
+      top_command.add_flag("--prometheus", top_form.prometheus, "Print once, in Prometheus' text format.");
   prometheus->excludes(top_json);
   top_command
-      .add_option("--output", top_form.output, "write the text to this file; other programs never read a part of it")
+      .add_option("--output", top_form.output,
+                  "With --prometheus: write the text to this file. Other programs never read a part of it.")
       ->type_name("FILE")
       ->needs(prometheus);
   CoresWords cores_words(cores_command);
-  options_command.add_flag("--man", manual, "print the man page, in roff");
+  options_command.add_flag("--man", manual, "Print the man page, in roff.");
   options_command.add_flag("--completion", completion,
-                           "print the completion script for bash, and for zsh's bashcompinit");
+                           "Print the completion script for bash, and for zsh's bashcompinit.");
 
   if (const auto sentence = unknown_words(app, words); !sentence.empty())
     return refuse_to_start(sentence, wrong_usage, launcher);
@@ -200,8 +204,8 @@ int main(std::vector<std::string> words) {
     std::reverse(words.begin(), words.end());  // as CLI11 wants them
     app.parse(words);
   } catch (const CLI::CallForHelp&) {
-    const auto help = run_command.parsed() ? run_help() : doctor_command.parsed() ? doctor_help() : app.help();
-    return print_for_user(help, 0, launcher);
+    const auto text = run_command.parsed() ? run_help() : doctor_command.parsed() ? doctor_help() : help(app);
+    return print_for_user(text, 0, launcher);
   } catch (const CLI::CallForVersion&) {
     return print_for_user(version_text(site) + "\n", 0, launcher);
   } catch (const CLI::ParseError& error) {
@@ -218,7 +222,7 @@ int main(std::vector<std::string> words) {
   if (cores_command.parsed()) return cores_words.carry_out();
   if (clean_command.parsed()) return clean();
   if (options_command.parsed()) return print_options(manual, completion, app, launcher);
-  return print_for_user(app.help(), wrong_usage, launcher);
+  return print_for_user(help(app), wrong_usage, launcher);
 }
 
 }  // namespace

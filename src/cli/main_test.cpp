@@ -14,6 +14,7 @@ using namespace testing_support;
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
+using testing::StartsWith;
 
 /// The program copied beside a preload library that prints what it was handed, and a program whose MPI is one line.
 class Steelyard : public testing::Test {
@@ -307,6 +308,20 @@ TEST_F(Steelyard, FailsIfItsOutputIsIncomplete) {
     EXPECT_EQ(ran.status, 1) << words;
     EXPECT_THAT(ran.output, HasSubstr("steelyard: the output is incomplete")) << words;
   }
+}
+
+TEST_F(Steelyard, HelpOfEachCommandLooksAlike) {
+  EXPECT_THAT(run("--help").output, StartsWith("usage: steelyard COMMAND [options]\n\nSteelyard measures"));
+  for (const std::string command : {"run", "doctor", "report", "top", "cores", "clean", "options"}) {
+    EXPECT_THAT(run("--help").output, HasSubstr("\n  " + command + "\n      "));
+    const auto text = run(command + " --help").output;
+    EXPECT_THAT(text, StartsWith("usage: ")) << command;
+    EXPECT_THAT(text, HasSubstr("steelyard " + command)) << command;
+    EXPECT_THAT(text, AllOf(Not(HasSubstr("Excludes")), Not(HasSubstr("TEXT")), Not(HasSubstr("Usage")))) << command;
+  }
+  EXPECT_THAT(run("cores --help").output,
+              HasSubstr("  --wait=SECONDS [10]\n      Wait at most this long until the request has taken effect.\n"));
+  EXPECT_THAT(run("report --help").output, HasSubstr("  --html=FILE\n      Write an HTML page"));
 }
 
 TEST_F(Steelyard, AnswersWrongWordsWithAWayOut) {

@@ -18,25 +18,6 @@ std::string default_of(const Option& option) {
   return option.unit.empty() || text == option.unset ? text : fmt::format("{} {}", text, option.unit);
 }
 
-/// Breaks at blanks, so that no line is longer than `width`; every line begins with `indent` blanks.
-std::string wrapped(std::string_view text, std::size_t indent, std::size_t width) {
-  std::string result;
-  std::size_t column = 0;
-  while (!text.empty()) {
-    const auto end = std::min(text.find(' '), text.size());
-    const auto word = text.substr(0, end);
-    if (column && column + 1 + word.size() > width) {
-      result += '\n';
-      column = 0;
-    }
-    result += column ? " " : std::string(indent, ' ');
-    result += word;
-    column = (column ? column + 1 : indent) + word.size();
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return result + '\n';
-}
-
 /// Roff breaks at a hyphen and takes a backslash, or a dot or quote at the start of a line, for a command.
 std::string roff(std::string_view text) {
   std::string result;
@@ -204,13 +185,11 @@ steelyard report run.json \-\-html=run.html
 .BR steelyard_collectives (3)
 )";
 
-constexpr std::size_t kWidth = 100;  ///< Size: characters of a line
-
-std::string paragraph(std::string_view text) { return wrapped(text, 0, kWidth); }
+std::string paragraph(std::string_view text) { return wrapped(text, 0); }
 
 std::string row_of(const Option& option) {
-  return wrapped(fmt::format("--{}={} [{}]", option.name, option.value_name(), default_of(option)), 2, kWidth) +
-         wrapped(option.doc, 6, kWidth);
+  return wrapped(fmt::format("--{}={} [{}]", option.name, option.value_name(), default_of(option)), 2) +
+         wrapped(option.doc, 6);
 }
 
 std::string rows_of(std::initializer_list<std::string_view> names) {
@@ -220,6 +199,24 @@ std::string rows_of(std::initializer_list<std::string_view> names) {
 }
 
 }  // namespace
+
+std::string wrapped(std::string_view text, std::size_t indent, std::size_t width) {
+  std::string result;
+  std::size_t column = 0;
+  while (!text.empty()) {
+    const auto end = std::min(text.find(' '), text.size());
+    const auto word = text.substr(0, end);
+    if (column && column + 1 + word.size() > width) {
+      result += '\n';
+      column = 0;
+    }
+    result += column ? " " : std::string(indent, ' ');
+    result += word;
+    column = (column ? column + 1 : indent) + word.size();
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return result + '\n';
+}
 
 std::string options_page() {
   const auto heading = [](std::string_view group) { return fmt::format("\n{}\n", group); };

@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
+#include <cstddef>
 #include <string>
+#include <string_view>
 
 namespace steelyard::cli {
+
+inline constexpr std::size_t kWidth = 100;  ///< Size: characters of a line
+
+/// Breaks at blanks, so that no line is longer than `width`; every line begins with `indent` blanks.
+std::string wrapped(std::string_view text, std::size_t indent, std::size_t width = kWidth);
 
 /// All options with their values, defaults and meaning, for the terminal.
 std::string options_page();
