@@ -157,6 +157,8 @@ Binary read_binary(const std::string& path, const LibrarySearch& search) {
   return binary;
 }
 
+std::string script_interpreter(const Binary& script) { return script.remark.substr(script.remark.find(' ') + 1); }
+
 std::string_view file_name(std::string_view path) { return path.substr(path.find_last_of('/') + 1); }
 
 }  // namespace steelyard::cli

@@ -48,6 +48,9 @@ Mpi mpi_of(std::string_view library_name);
 
 Binary read_binary(const std::string& path, const LibrarySearch& search);
 
+/// The interpreter of a script, without its options: "bash" of "#!/usr/bin/env bash".
+std::string script_interpreter(const Binary& script);
+
 /// `path` without directories.
 std::string_view file_name(std::string_view path);
 

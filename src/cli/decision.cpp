@@ -279,7 +279,7 @@ Decision with_openmp(Decision decision, const Binary& binary, const Options& opt
 /// Libraries can be put before the libraries of this program, or of the interpreter of this script.
 bool takes_libraries(const Binary& binary, const Site& site) {
   if (binary.kind != Binary::Kind::script) return binary.kind == Binary::Kind::program && !binary.privileged;
-  const auto interpreter = base::locate(binary.remark.substr(binary.remark.find(' ') + 1), site.value_of("PATH"));
+  const auto interpreter = base::locate(script_interpreter(binary), site.value_of("PATH"));
   if (interpreter.error != 0) return false;
   const auto runs_it = read_binary(interpreter.path, site.libraries());
   return runs_it.kind == Binary::Kind::program && !runs_it.privileged;
@@ -289,8 +289,7 @@ bool takes_libraries(const Binary& binary, const Site& site) {
 
 bool is_julia(const Binary& binary) {
   return file_name(binary.path).starts_with("julia") ||
-         (binary.kind == Binary::Kind::script &&
-          file_name(binary.remark.substr(binary.remark.find(' ') + 1)).starts_with("julia"));
+         (binary.kind == Binary::Kind::script && file_name(script_interpreter(binary)).starts_with("julia"));
 }
 
 namespace {

@@ -395,10 +395,14 @@ std::vector<Finding> examine(const Started& started, const base::Options& option
   examine_place(binary, site, findings);
   const bool unlaunched = find_launcher(site.environment).kind == Launcher::Kind::none;
   const bool is_script = binary.kind == Binary::Kind::script;
-  if ((is_script || is_shell(binary.path)) && unlaunched && decision.kind == Decision::Kind::pass_through) {
-    findings.note(
-        "{} is {}: under mpirun, the MPI program that it starts is balanced; to check that program, name it here",
-        shown, is_script ? "a script for " + binary.remark : "a shell");
+  const bool runs_shell = is_shell(is_script ? script_interpreter(binary) : binary.path);
+  const bool untouched = decision.kind == Decision::Kind::pass_through;
+  if (unlaunched && untouched ? is_script || runs_shell : runs_shell && decision.awaits_mpi) {
+    findings.note("{} is {}: {}the MPI program that it starts is balanced; to check that program, name it here", shown,
+                  is_script ? "a script for " + binary.remark : "a shell", untouched ? "under mpirun, " : "");
+  }
+  if (unlaunched && untouched && (is_script || runs_shell)) {
+    // The note says it.
   } else if (decision.kind == Decision::Kind::measure) {
     findings.ok("LD_PRELOAD={}", fmt::join(preload_list(decision, site), ":"));
   } else {
@@ -414,6 +418,19 @@ int least_threads(const Binary& binary, const base::Options& options, const Site
   if (const int set = base::number_of(site.environment, "OMP_NUM_THREADS"); set > 0) return set;
   const bool divides = options.cores != base::Cores::off && !options.observe;
   return divides || binary.openmp() == OpenMpRuntime::none ? 1 : std::max(1, cpus);
+}
+
+/// Decides on `program`, or on the program that it becomes if it is a shell script: the preload library sees that, too.
+Started follow(const std::vector<std::string>& program, const base::Options& options, const Site& site, int& error) {
+  auto started = decide_on_command(program, options, site, error);
+  if (error != 0 || started.binary.kind != Binary::Kind::script) return started;
+  const auto command = command_of_script(started.binary, {program.begin() + 1, program.end()});
+  if (command.empty()) return started;
+  int not_run = 0;
+  auto behind = decide_on_command(command, options, site, not_run);
+  if (not_run != 0 || behind.binary.kind != Binary::Kind::program) return started;
+  behind.path = started.path;
+  return behind;
 }
 
 /// All findings for this node: `own` alone, or those of several of its ranks.
@@ -448,7 +465,7 @@ int doctor(const std::vector<std::string>& program, const base::Options& options
   Gathering gathering(name_on_node(site.environment, launcher), launcher.rank_on_node, ranks);
 
   int error = 0;
-  const auto started = decide_on_command(program, options, site, error);
+  const auto started = follow(program, options, site, error);
   const auto mask = node::affinity_mask();
   RankReport own{launcher.rank, least_threads(started.binary, options, site, mask.count()), mask, {}};
   if (error != 0) {

@@ -246,6 +246,24 @@ TEST_F(Steelyard, FollowsWrappersInRunAndDoctor) {
   }
 }
 
+TEST_F(Steelyard, DoctorFollowsAScriptToTheProgramThatItBecomes) {
+  const auto script = [&](const std::string& text) {
+    std::filesystem::permissions(scratch_.write("job.sh", "#!/bin/sh\n" + text), std::filesystem::perms::owner_all);
+  };
+  script("export X=1\nexec ./app \"$@\"\n");
+  EXPECT_THAT(run("doctor ./job.sh 5").output,
+              AllOf(HasSubstr("note     wrapper: job.sh starts ./app"), HasSubstr("ok       MPI: Open MPI"),
+                    Not(HasSubstr("name it here"))));
+  script("./app\n");
+  EXPECT_THAT(
+      run("doctor ./job.sh").output,
+      HasSubstr("./job.sh is a script for /bin/sh: under mpirun, the MPI program that it starts is balanced; to "
+                "check that program, name it here"));
+  EXPECT_THAT(run("doctor ./job.sh", "OMPI_COMM_WORLD_SIZE=1 OMPI_COMM_WORLD_RANK=0").output,
+              AllOf(HasSubstr("./job.sh is a script for /bin/sh: the MPI program that it starts is balanced"),
+                    HasSubstr("ok       LD_PRELOAD=")));
+}
+
 TEST_F(Steelyard, DoctorNotesCpusThatAreLeftOut) {
   cpu_set_t all, one;
   ASSERT_EQ(sched_getaffinity(0, sizeof(all), &all), 0);

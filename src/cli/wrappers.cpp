@@ -7,15 +7,20 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <iterator>
 #include <sstream>
 #include <string_view>
+#include <utility>
 
 #include "base/launcher_program.h"
 #include "base/locate.h"
 
 namespace steelyard::cli {
 namespace {
+
+/// Characters that a shell may take for more than a part of a word.
+constexpr std::string_view kShellSyntax = "\n;&|()<>$`'\"\\*?[{~#!";
 
 /// Programs that execute the program in their arguments on this system, by exec or as a child.
 bool is_wrapper(std::string_view program) {
@@ -98,7 +103,7 @@ std::vector<std::string> with_shell_words(const std::vector<std::string>& words)
       of_shell = is_shell(word) || (of_shell && word.starts_with('-'));
       continue;
     }
-    if (word.find_first_of("\n;&|()<>$`'\"\\*?[{~#!") != std::string::npos) return expanded;
+    if (word.find_first_of(kShellSyntax) != std::string::npos) return expanded;
     std::istringstream parts(word);
     for (std::string part; parts >> part;) expanded.push_back(part);
     of_shell = is_command = false;
@@ -171,6 +176,31 @@ Started decide_on_command(const std::vector<std::string>& command, const base::O
   if (wrapped.place > 0 && started.binary.mpi() != Mpi::none)
     started.decision.awaits_mpi = started.decision.kind == Decision::Kind::measure;
   return started;
+}
+
+std::vector<std::string> command_of_script(const Binary& script, const std::vector<std::string>& arguments) {
+  std::vector<std::string> command;
+  if (!is_shell(script_interpreter(script))) return command;
+  std::ifstream file(script.path);
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream words(line);
+    std::string word;
+    words >> word;
+    if (word == "cd" || word == "pushd") return {};
+    if (word != "exec") continue;
+    std::vector<std::string> found;  // none in `exec >log`
+    while (words >> word) {
+      if (word == "\"$@\"" || word == "$@") {
+        found.insert(found.end(), arguments.begin(), arguments.end());
+      } else if (word.find_first_of(kShellSyntax) != std::string::npos) {
+        break;
+      } else {
+        found.push_back(word);
+      }
+    }
+    if (!found.empty()) command = std::move(found);
+  }
+  return command;
 }
 
 std::string why_not_run(const std::string& program, int error) {

@@ -44,6 +44,11 @@ Wrapped program_behind_wrappers(const std::vector<std::string>& words, const Sit
 Started decide_on_command(const std::vector<std::string>& command, const base::Options& options, const Site& site,
                           int& error);
 
+/// The command that a shell script becomes by its last `exec`, as in `exec ./app "$@"`, with the script's `arguments`.
+/// Words from the first one on that only a shell can tell are left out. Empty if there is no such command, or if the
+/// script changes its directory.
+std::vector<std::string> command_of_script(const Binary& script, const std::vector<std::string>& arguments);
+
 /// Says why `program`, as the user wrote it, cannot be executed, and what to do. `error`: that of decide_on_command().
 std::string why_not_run(const std::string& program, int error);
 

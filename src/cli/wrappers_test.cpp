@@ -45,6 +45,19 @@ TEST_F(Wrappers, AreFollowedToTheProgram) {
   EXPECT_EQ(behind({"env", "X=4", "numactl", "-l", "julia", "x.jl"}), 4U);
 }
 
+TEST_F(Wrappers, AreScriptsThatEndWithExec) {
+  const auto command = [&](const std::string& text) {
+    return command_of_script(read_binary(scratch_.write("script", text), site_.libraries()), {"app", "-x"});
+  };
+  using Words = std::vector<std::string>;
+  EXPECT_EQ(command("#!/bin/sh\nexport X=1\nexec ./app \"$@\"\n"), (Words{"./app", "app", "-x"}));
+  EXPECT_EQ(command("#!/usr/bin/env bash\n  exec numactl -l \"$@\" 2>log\n"), (Words{"numactl", "-l", "app", "-x"}));
+  EXPECT_EQ(command("exec >log\nexec app $X 7"), Words{"app"}) << "what only a shell can tell is left out";
+  for (const auto* text : {"#!/bin/sh\n./app\n", "#!/bin/sh\n# exec app\n", "#!/bin/sh\nexec $APP\n",
+                           "#!/bin/sh\ncd /tmp\nexec ./app\n", "#!/usr/bin/python3\nexec app\n"})
+    EXPECT_EQ(command(text), Words()) << text;
+}
+
 TEST_F(Wrappers, AreShellsWithCommands) {
   const auto starts = [&](const std::vector<std::string>& command) {
     int error = 0;
