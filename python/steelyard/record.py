@@ -44,7 +44,7 @@ class InvalidRecord(ValueError):
     def __init__(self, path: PathLike, problems: list[str]):
         self.problems = problems
         more = f"\n  ... and {len(problems) - 10} more" if len(problems) > 10 else ""
-        super().__init__(f"{os.fspath(path)} is not understood:\n  " + "\n  ".join(problems[:10]) + more)
+        super().__init__(f"cannot read the run record {os.fspath(path)}:\n  " + "\n  ".join(problems[:10]) + more)
 
 
 @dataclass(frozen=True)

@@ -59,7 +59,7 @@ def test_texts_of_a_record_do_not_control_the_terminal(example, older, tmp_path)
         (["EXAMPLE", "--html=/dev/full"], 1, "steelyard: cannot write the output file: No space left"),
         (["EXAMPLE", "EXAMPLE", "--talp=x"], 2, "two records can only be compared"),
         (["EXAMPLE", "EXAMPLE", "EXAMPLE"], 2, "two records can only be compared"),
-        ([str(PACKAGE / "cli.py")], 1, "cli.py is not understood"),
+        ([str(PACKAGE / "cli.py")], 1, "cli.py:\n  not JSON, or cut off"),
     ],
 )
 def test_says_what_is_wrong(example, tmp_path, words, status, said):

@@ -192,7 +192,7 @@ def test_what_is_wrong_is_said_with_its_place(example, tmp_path, change, place):
 def test_other_files_are_refused(tmp_path, content):
     path = tmp_path / "other.json"
     path.write_bytes(content)
-    with pytest.raises(steelyard.InvalidRecord, match="other.json is not understood"):
+    with pytest.raises(steelyard.InvalidRecord, match="cannot read the run record .*other.json"):
         steelyard.load(path)
 
 

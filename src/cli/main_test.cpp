@@ -515,15 +515,15 @@ TEST_F(Steelyard, ReportsTheNewestRecordThatRunsHaveNamed) {
     std::filesystem::last_write_time(scratch_.write("records/" + name, "no record"), now - std::chrono::minutes(age++));
   }
   scratch_.write("records/steelyard-run-4.json", "");  // a run is about to write it
-  EXPECT_THAT(report(), HasSubstr("steelyard-run-3.json is not understood"));
+  EXPECT_THAT(report(), HasSubstr("cannot read the run record steelyard-run-3.json: "));
   const auto later = now + std::chrono::minutes(1);
   for (const std::string name : {"steelyard-run.json.", "steelyard-run.json.x", "steelyard-run3"})
     std::filesystem::last_write_time(scratch_.write("records/" + name, "no record"), later);
-  EXPECT_THAT(report(), HasSubstr("steelyard-run-3.json is not understood"));
+  EXPECT_THAT(report(), HasSubstr("cannot read the run record steelyard-run-3.json: "));
   for (const std::string name : {"steelyard-run.json.12", "steelyard-run-2.json.0"}) {  // of processes without MPI
     std::filesystem::last_write_time(scratch_.write("records/" + name, "no record"),
                                      later + std::chrono::minutes(age++));
-    EXPECT_THAT(report(), HasSubstr(name + " is not understood"));
+    EXPECT_THAT(report(), HasSubstr("cannot read the run record " + name + ": "));
   }
 }
 

@@ -69,7 +69,7 @@ int report(const std::string& path, bool named, ReportForm form) {
   }
   observe::RunRecord record;
   if (const auto status = observe::from_json(text.str(), record); !status) {
-    base::say(fmt::format("{} is not understood: {}", path, status.sentence()));
+    base::say(fmt::format("cannot read the run record {}: {}", path, status.sentence()));
     return 1;
   }
   // Which run that was is not clear where the last one was told to write elsewhere, or nothing.

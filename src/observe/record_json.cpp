@@ -536,15 +536,19 @@ std::string to_json(const RunRecord& record) {
 }
 
 base::Status from_json(const std::string& text, RunRecord& record) try {
-  const auto failure = [](const std::string& sentence) { return base::Status::failure("run record: " + sentence); };
-  if (text.empty()) return failure("the file is empty: a run writes its record when it ends");
+  using base::Status;
+  constexpr const char* kNext = "; name a file that `steelyard run` wrote, or repeat the run";
+  if (text.empty())
+    return Status::failure(
+        "the file is empty: a run writes its record when it ends; wait for that, or name "
+        "another record");
   try {
     const Json json = Json::parse(text);
     int schema = kSchema;
     if (json.is_object() && json.contains("schema")) Reader::read(json["schema"], "schema", schema);
     if (schema < 1 || schema > kSchema) {
-      return failure("schema: this version of Steelyard reads 1 to " + std::to_string(kSchema) + ", found " +
-                     std::to_string(schema) + "; read it with the version of Steelyard that wrote it");
+      return Status::failure("schema: this version of Steelyard reads 1 to " + std::to_string(kSchema) + ", found " +
+                             std::to_string(schema) + "; read it with the version of Steelyard that wrote it");
     }
     RunRecord read;
     Reader::read(json, "", read);
@@ -556,14 +560,15 @@ base::Status from_json(const std::string& text, RunRecord& record) try {
     record = std::move(read);
     return {};
   } catch (const Problem& problem) {
-    return failure(problem.sentence);
+    return Status::failure(problem.sentence + "; it is no run record, or was changed after the run" + kNext);
   } catch (const Json::parse_error& error) {
     const std::string what = error.what();  // "[json.exception.parse_error.101] parse error at line 1, column 1: ..."
     const std::size_t start = what.find("] ");
-    return failure("not JSON, or cut off: " + (start == std::string::npos ? what : what.substr(start + 2)));
+    return Status::failure("not JSON, or cut off: " + (start == std::string::npos ? what : what.substr(start + 2)) +
+                           kNext);
   }
 } catch (const std::exception& error) {
-  return base::Status::failure(std::string("run record: cannot be read: ") + error.what());
+  return base::Status::failure(error.what());
 }
 
 }  // namespace steelyard::observe
