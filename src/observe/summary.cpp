@@ -206,7 +206,7 @@ void say_waits(const RunRecord& record, Page& page) {
   page.say("waiting",
            fmt::format("{} spent {} of {} time in MPI{}", rank_list(numbers), shares,
                        numbers.size() == 1 ? "its" : "their", for_whom(waiting, record.thresholds)),
-           2);
+           3);
 }
 
 /// Ranks that waited for an accelerator for as large a share of their time as is told of MPI.

@@ -24,7 +24,17 @@ std::string_view cut(std::string_view text, std::size_t columns) {
   return text.substr(0, end);
 }
 
-std::vector<std::string> words_of(std::string_view text) {
+/// True for a figure and its per cent sign, "rank" and its number, and numbers of a list: no line ends between them.
+bool stay_together(std::string_view word, std::string_view next) {
+  constexpr std::string_view nouns[] = {"rank", "ranks", "node", "nodes"};
+  if (next[0] == '%') return true;
+  const bool in_list = word.ends_with(',') && word.find_first_not_of("0123456789-,") == std::string_view::npos;
+  if (in_list && next.starts_with("...")) return true;
+  return std::isdigit(static_cast<unsigned char>(next[0])) != 0 &&
+         (in_list || std::ranges::find(nouns, word) != std::end(nouns));
+}
+
+std::vector<std::string> words_of(std::string_view text, std::size_t columns) {
   std::vector<std::string> words(1);
   for (const char c : base::printable(text, "\t\n\v\f\r")) {
     const bool blank = std::isspace(static_cast<unsigned char>(c)) != 0;
@@ -35,8 +45,8 @@ std::vector<std::string> words_of(std::string_view text) {
     }
   }
   if (words.back().empty()) words.pop_back();
-  for (std::size_t i = words.size(); i-- > 1;) {  // a figure and its per cent sign stay together
-    if (words[i][0] != '%') continue;
+  for (std::size_t i = words.size(); i-- > 1;) {
+    if (!stay_together(words[i - 1], words[i]) || width(words[i - 1]) + 1 + width(words[i]) > columns) continue;
     words[i - 1] += ' ' + words[i];
     words.erase(words.begin() + static_cast<std::ptrdiff_t>(i));
   }
@@ -112,7 +122,7 @@ std::vector<std::string> wrapped(std::string_view head, std::string_view text, s
   const std::size_t indent = width(head);
   const std::size_t room = columns > indent + 4 ? columns - indent : 4;
   std::vector<std::string> lines(1);
-  for (const std::string& whole : words_of(text)) {
+  for (const std::string& whole : words_of(text, room)) {
     const std::string_view word = cut(whole, room);
     const std::size_t used = width(lines.back());
     if (used != 0 && used + 1 + width(word) > room) {

@@ -28,9 +28,9 @@ std::string plural(long count, std::string_view noun);
 /// Columns that the text takes on a terminal.
 std::size_t width(std::string_view text);
 
-/// Breaks at blanks into lines of at most `columns`: the first begins with `head`, the others with as many blanks. What
-/// does not go into `most` lines ends in "...". Blanks of all kinds, line ends among them, become one;
-/// other control characters are replaced (base/printable.h). Words that are too long are cut.
+/// Breaks at blanks, but not in lists of numbers, into lines of at most `columns`: the first begins with `head`, the
+/// others with as many blanks. What does not go into `most` lines ends in "...". Blanks of all kinds, line ends among
+/// them, become one; other control characters are replaced (base/printable.h). Words that are too long are cut.
 std::vector<std::string> wrapped(std::string_view head, std::string_view text, std::size_t columns, std::size_t most);
 
 /// Columns as wide as their widest cell; those that hold numbers are right-aligned. Control characters in cells are

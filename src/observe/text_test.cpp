@@ -43,6 +43,11 @@ TEST(Text, WrapsAtBlanks) {
   EXPECT_EQ(wrapped("- ", "", 9, 9), (std::vector<std::string>{"- "}));
   EXPECT_EQ(wrapped("", "a\nb\tc \x1b d", 20, 9), (std::vector<std::string>{"a b c ? d"}));
   EXPECT_EQ(wrapped("", "gains 21.5 % now", 10, 9), (std::vector<std::string>{"gains", "21.5 % now"}));
+  EXPECT_EQ(wrapped("", "by ranks 0, 2, 5-7 and 8", 17, 9),
+            (std::vector<std::string>{"by", "ranks 0, 2, 5-7", "and 8"}));
+  EXPECT_EQ(wrapped("", "by rank 3, by 1, ... (9 in all)", 8, 9),
+            (std::vector<std::string>{"by", "rank 3,", "by", "1, ...", "(9 in", "all)"}));
+  EXPECT_EQ(wrapped("", "ranks 10, 12, 14", 8, 9), (std::vector<std::string>{"ranks", "10,", "12, 14"})) << "too long";
   EXPECT_EQ(wrapped("", "one two three four", 9, 2), (std::vector<std::string>{"one two", "three ..."}));
 }
 
