@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Records of schema 1, which have half widths of intervals where newer ones have bounds."""
+"""Older records. Those of schema 1 have half widths of intervals where newer ones have bounds."""
 
 from __future__ import annotations
 
@@ -16,12 +16,18 @@ _HALF_WIDTHS = {
     "phase_after_noise": ("phase_after", "phase_after"),
 }
 
+# Counted preemptions, which a thread has also if it yields beside no other.
+_FORMER = {"preempted", "preemptions", "many_preemptions", "core_share"}
 
-def with_bounds(member: dict[str, Any]) -> None:
-    """Replaces the half widths of an object of a record. A move that is called confirmed although its interval contains
-    zero becomes undecided. What is no number is left for the check of the record."""
+
+def to_current(member: dict[str, Any]) -> None:
+    """Removes members that nothing reads any more, and replaces the half widths of an object of a record. A move that
+    is called confirmed although its interval contains zero becomes undecided. What is no number is left for the check
+    of the record."""
     if member.get("schema") == 1:
         member["schema"] = 2
+    for former in _FORMER & member.keys():
+        del member[former]
     for old in _HALF_WIDTHS.keys() & member.keys():
         value, name = _HALF_WIDTHS[old]
         if not all(isinstance(member.get(one), (int, float)) for one in (old, value)):

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from .check import examine, schema
-from .older import with_bounds
+from .older import to_current
 from .options import current
 from .parse import parse
 from .samples import RARE, Packed, Samples, unpack
@@ -80,8 +80,9 @@ class Run:
         """One row per rank, indexed by rank.
 
         Columns: node, pid, openmp, threads_at_start, threads_at_end, thread_ceiling, fixed_reason, the rank's totals,
-        cpu (CPU time of all threads, s), preempted (preemptions of its threads) and paused (by the program, s, in no
-        other figure). cpu and preempted are 0 if they are not known.
+        cpu (CPU time of all threads, s), run_delay (s that the thread with most of it was ready to run while other
+        threads had its core) and paused (by the program, s, in no other figure). cpu is 0 and run_delay NaN if they are
+        not known.
 
         Totals in wall time: wall, serial, mpi, region_wall. Totals in thread time: region_useful, omp_imbalance,
         omp_scheduling, omp_serialisation, mpi_capacity, capacity, lent, borrowed. Parts: lent_by_call (of lent, by
@@ -97,7 +98,7 @@ class Run:
         """
         columns = {k: v for k, v in _properties("rank").items() if k not in _NOT_FLAT} | _totals_columns()
         rows = [
-            {"cpu": 0.0, "preempted": 0, "paused": 0.0}
+            {"cpu": 0.0, "run_delay": float("nan"), "paused": 0.0}
             | {k: v for k, v in rank.items() if k in columns}
             | _totals(rank["totals_ns"])
             for rank in self.record["ranks"]
@@ -317,7 +318,7 @@ class _Counted:
         if "stolen_here" in member:
             for old in _RENAMED.keys() & member.keys():
                 member[_RENAMED[old]] = member.pop(old)
-        with_bounds(member)
+        to_current(member)
         if "phase_source" in member and isinstance(member.get("ranks"), int):
             self.expected += member["ranks"]
         elif "timeline" in member:

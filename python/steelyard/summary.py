@@ -8,6 +8,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import Any, Optional
 
+import numpy as np
 import pandas as pd
 
 from .record import Run
@@ -285,25 +286,19 @@ def disturbance(run: Run) -> Optional[str]:
     ranks, wall, limits = run.ranks, float(run.record["wall"]), run.thresholds
     if run.record["instrument"] != "real" or wall < limits["judged_wall"]:
         return None
-    if not len(ranks) or (ranks["cpu"] <= 0).any():
-        return None
-    on_core = float(ranks["cpu"].sum() / ranks["useful"].sum()) if ranks["useful"].sum() > 0 else 1.0
-    a_second = float(ranks["preempted"].sum()) / (wall * len(ranks))
-    starved = on_core < limits["core_share"] and a_second > limits["preemptions"]
-    # A borrower is preempted each time the owner of the core wakes up to check its wait.
+    shares = ranks["run_delay"] / ranks["wall"]
     lends = float(ranks["borrowed"].sum()) > limits["borrowed_cores"] * wall
-    if not starved and (lends or a_second <= limits["many_preemptions"]):
+    if not shares.max() > limits["run_delay_lending" if lends else "run_delay"]:  # or not known
         return None
-    found = f"Threads were preempted {a_second:.0f} times a second per rank"
-    if starved:
-        found = f"Threads that computed had a core {percent(on_core)} of the time"
-    threads = ranks.groupby("node")["threads_at_start"].sum()
-    for index, node in run.nodes.iterrows():
-        if (needed := int(threads.get(int(str(index)), 0))) > node["cores"]:
-            return (
-                f"{found}: node {index} has {needed} threads for {plural(int(node['cores']), 'core')}. Start fewer"
-                " ranks or threads."
-            )
+    row = int(np.nanargmax(shares))
+    worst, index = int(ranks.index[row]), int(ranks["node"].iloc[row])
+    found = f"A thread of rank {worst} was ready to run but had no core for {percent(shares.max())} of the time"
+    here = ranks[ranks["node"] == index]
+    cores, threads = int(run.nodes["cores"].loc[index]), int(here["threads_at_start"].sum())
+    if threads > cores:
+        return f"{found}: node {index} has {threads} threads for {plural(cores, 'core')}. Start fewer ranks or threads."
+    if here["cpu"].sum() > (1 - limits["run_delay"]) * cores * wall:
+        return f"{found}: the ranks of node {index} used all of its cores themselves. Start fewer ranks or threads."
     return f"{found}: other programs ran there. Measure again without them."
 
 

@@ -204,13 +204,11 @@ def test_the_page_says_which_part_is_compared(runs):
 def test_disturbed_runs_are_named(runs, tmp_path):
     record = json.loads(json.dumps(runs[1].record))
     record["instrument"] = "real"
-    for rank in record["ranks"]:
-        totals = rank["totals_ns"]
-        rank.update(cpu=0.7e-9 * (totals["serial"] + totals["region_useful"]), preempted=int(200 * record["wall"]))
+    record["ranks"][0]["run_delay"] = 0.44 * 1e-9 * record["ranks"][0]["totals_ns"]["wall"]
     disturbed = load(record, tmp_path / "disturbed.json")
     why = (
-        "run was disturbed: threads that computed had a core 70 % of the time: other programs ran there. Measure again"
-        " without them"
+        "run was disturbed: a thread of rank 0 was ready to run but had no core for 44 % of the time: other programs"
+        " ran there. Measure again without them"
     )
     assert compare.compare(runs[0], disturbed).warnings[-1] == f"the second {why}"
     both = compare.compare(disturbed, disturbed)

@@ -40,9 +40,9 @@ def test_schema_is_strict_and_explains_every_member():
     assert len(found) == 18
     # older records lack it, or the run had none of it
     later = {"thresholds", "loops", "broadcasts", "scatters", "slurm", "tasks", "trees", "kept_regions", "regions",
-             "cpu", "preempted", "lent_by_call", "came_late", "quiesced", "virtual_regions", "gpu", "gpu_capacity",
+             "cpu", "run_delay", "lent_by_call", "came_late", "quiesced", "virtual_regions", "gpu", "gpu_capacity",
              "gpu_waits", "omp_tasks", "paused", "transport", "other_regions", "mpi_overlapped", "beyond_owned",
-             "optimiser", "plans", "changes", "openmp_tool", "repeats_work"}
+             "optimiser", "plans", "changes", "openmp_tool", "repeats_work", "run_delay_lending"}
     later |= {"against", "gain", "gain_low", "gain_high", *(f"{way}_{what}" for way in ("shared", "library")
                                                             for what in ("looks", "wait", "low", "high"))}
     later |= {f"left_{why}" for why in ("threads", "boards", "first", "length", "choice", "memory", "nodes")}
@@ -74,6 +74,18 @@ def test_older_names_of_options_are_understood(older, tmp_path):
     steelyard.validate(path)
     assert steelyard.load(path).record["options"] == now
     assert steelyard.load(changed(older, tmp_path, lambda record: record.update(options=now))).record["options"] == now
+
+
+def test_counts_of_preemptions_in_older_records_are_left_out(example, tmp_path):
+    def before(record):
+        members = steelyard.schema()["$defs"]["thresholds"]["properties"]
+        record["thresholds"] = {name: about["default"] for name, about in members.items() if "run_delay" not in name}
+        record["thresholds"] |= {"core_share": 0.75, "preemptions": 10, "many_preemptions": 100, "mpi_share": 0.07}
+        record["ranks"][3].update(cpu=1.5, preempted=3000)
+
+    run = steelyard.load(changed(example, tmp_path, before))
+    assert run.thresholds["mpi_share"] == 0.07 and run.thresholds["run_delay"] == 0.1
+    assert np.isnan(run.ranks.loc[3, "run_delay"]) and "preempted" not in run.ranks
 
 
 def test_options_have_the_names_that_the_command_has():

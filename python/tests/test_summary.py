@@ -44,9 +44,9 @@ def test_ranks_that_wait_for_each_other(example, tmp_path):
     assert "100 % of it waiting for each other." in said, said
 
 
-def busy(on_core, preempted, borrowed=0.0, cores=48):
-    """Makes a real run of the example: how much of their time its threads had a core, how often a rank was put off one,
-    and how many core seconds each borrowed."""
+def busy(run_delay, borrowed=0.0, cores=48, cpu=1.0):
+    """Makes a real run of the example: the run delay of rank 2, how many core seconds each rank borrowed, and the CPU
+    seconds of each."""
 
     def change(record):
         record["instrument"] = "real"
@@ -54,28 +54,33 @@ def busy(on_core, preempted, borrowed=0.0, cores=48):
         for rank in record["ranks"]:
             totals = rank["totals_ns"]
             totals["borrowed"] = round(borrowed * 1e9)
-            rank.update(cpu=on_core * 1e-9 * (totals["serial"] + totals["region_useful"]), preempted=preempted)
+            rank.update(cpu=cpu, run_delay=0.1)
+        record["ranks"][2]["run_delay"] = run_delay
 
     return change
 
 
-def test_who_had_the_cores(example, tmp_path):
-    notes = summary(run_of(example, tmp_path, busy(0.4, 1000))).notes
-    assert (
-        notes[0]
-        == "Threads that computed had a core 40 % of the time: other programs ran there. Measure again without them."
+def test_other_programs_on_the_cores(example, tmp_path):
+    quiet = summary(run_of(example, tmp_path, busy(1.2))).notes
+    notes = summary(run_of(example, tmp_path, busy(5.4))).notes
+    assert notes[1:] == quiet
+    assert notes[0] == (
+        "A thread of rank 2 was ready to run but had no core for 44 % of the time: other programs ran there. Measure"
+        " again without them."
     )
-    crowded = run_of(example, tmp_path, busy(0.4, 1000, cores=16))
-    assert "node 0 has 48 threads for 16 cores" in summary(crowded).notes[0]
+    crowded = run_of(example, tmp_path, busy(5.4, cores=16))
+    assert "node 0 has 48 threads for 16 cores. Start fewer" in summary(crowded).notes[0]
+    full = run_of(example, tmp_path, busy(5.4, cpu=6 * 12.3))
+    assert "the ranks of node 0 used all of its cores themselves. Start fewer" in summary(full).notes[0]
 
 
-def test_who_borrows_a_core_is_put_off_it(example, tmp_path):
-    """Its owner looks at what it waits for: no other program ran there."""
-    often = summary(run_of(example, tmp_path, busy(1.0, 3000))).notes
-    assert often[0].startswith("Threads were preempted 244 times a second per rank: other programs ran there.")
-    assert len(summary(run_of(example, tmp_path, busy(1.0, 3000, borrowed=1.0))).notes) == len(often) - 1
-    starved = summary(run_of(example, tmp_path, busy(0.4, 3000, borrowed=1.0))).notes
-    assert starved[0].startswith("Threads that computed had a core 40 % of the time")
+def test_run_delays_of_lending_are_expected(example, tmp_path):
+    """The owner of a core wakes up while the borrower runs there: no other program ran there."""
+    alone = summary(run_of(example, tmp_path, busy(2.5))).notes
+    assert alone[0].startswith("A thread of rank 2 was ready to run but had no core for 20 % of the time")
+    assert len(summary(run_of(example, tmp_path, busy(2.5, borrowed=1.0))).notes) == len(alone) - 1
+    disturbed = summary(run_of(example, tmp_path, busy(5.4, borrowed=1.0))).notes
+    assert disturbed[0].startswith("A thread of rank 2 was ready to run but had no core for 44 % of the time")
 
 
 def test_shares_add_up(example):
@@ -183,16 +188,15 @@ def test_figures_are_those_of_the_terminal(example, terminal):
         lambda record: None,
         lambda record: record.update(remarks=["the first", "the second"]),
         lambda record: [rank.update(fixed_reason="alone") for rank in record["ranks"][1:4]],
-        busy(1.0, 0),
-        busy(0.4, 1000),
-        busy(0.4, 1000, cores=16),
-        busy(0.4, 100),
-        busy(0.7, 1000, borrowed=1.0),
-        busy(0.8, 1000),
-        busy(1.0, 3000),
-        busy(1.0, 3000, cores=16),
-        busy(1.0, 3000, borrowed=0.07),
-        busy(1.0, 3000, borrowed=0.08),
+        busy(0),
+        busy(1.2),
+        busy(1.3),
+        busy(5.4),
+        busy(5.4, cores=16),
+        busy(5.4, cpu=6 * 12.3),
+        busy(2.5, borrowed=0.07),
+        busy(2.5, borrowed=0.08),
+        busy(5.4, borrowed=1.0),
     ],
 )
 def test_notes_are_those_of_the_terminal(change, example, terminal, tmp_path):

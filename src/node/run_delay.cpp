@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "node/run_delay.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
+#include <memory>
 
 namespace steelyard::node {
 
@@ -24,6 +27,17 @@ std::int64_t run_delay(int thread_id) {
   long long on_cpu = 0, ready = 0;
   // A kernel with the file but without statistics writes zeros. A thread that reads this has been on a CPU.
   return length > 0 && std::sscanf(text, "%lld %lld", &on_cpu, &ready) == 2 && on_cpu > 0 ? ready : -1;
+}
+
+std::map<int, std::int64_t> run_delays() {
+  std::map<int, std::int64_t> delays;
+  const std::unique_ptr<DIR, int (*)(DIR*)> threads(opendir("/proc/self/task"), closedir);
+  if (threads == nullptr || run_delay(thread_id()) < 0) return delays;
+  while (const dirent* entry = readdir(threads.get())) {
+    const int id = std::atoi(entry->d_name);
+    if (const std::int64_t delay = id > 0 ? run_delay(id) : -1; delay >= 0) delays[id] = delay;
+  }
+  return delays;
 }
 
 }  // namespace steelyard::node

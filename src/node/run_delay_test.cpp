@@ -65,6 +65,23 @@ TEST(RunDelay, OfAThreadThatSharesItsCpuIsWhatTheOtherHad) {
   EXPECT_LE(delay, wall);
 }
 
+TEST(RunDelay, OfAllThreadsHasEachOfThem) {
+  std::atomic<bool> ends = false;
+  std::atomic<int> other_id = 0;
+  std::thread other([&] {
+    compute(milliseconds(50));
+    other_id = thread_id();
+    while (!ends) std::this_thread::yield();
+  });
+  while (other_id == 0) std::this_thread::yield();
+  const auto delays = run_delays();
+  ends = true;
+  other.join();
+  if (run_delay(thread_id()) < 0) GTEST_SKIP() << "this kernel has no scheduler statistics";
+  EXPECT_EQ(delays.count(thread_id()), 1u);
+  EXPECT_EQ(delays.count(other_id), 1u);
+}
+
 TEST(RunDelay, OfNoThreadIsUnknown) { EXPECT_EQ(run_delay(0), -1); }
 
 }  // namespace

@@ -33,7 +33,9 @@ struct RankRecord {
   Broadcasts scatters;    ///< without a tree, and without the late ranks
   double cpu = 0;         ///< s on a core, of all threads; 0, and left out of the file, where it is not known
   double paused = 0;      ///< s between steelyard_pause() and steelyard_resume(); in no other figure
-  long preempted = 0;     ///< times that a thread had to leave its core to another
+  /// s that the thread with most of it was ready to run while other threads had its core; -1, and left out of the file,
+  /// if it is not known.
+  double run_delay = -1;
 };
 
 /// What the task pools of one rank did (steelyard/tasks.h), those that it has freed.

@@ -108,7 +108,8 @@ void fields(auto& io, Is<RankRecord> auto& r) {
   io.optional("broadcasts", r.broadcasts, r.broadcasts.calls > 0);
   io.optional("scatters", r.scatters, r.scatters.calls > 0);
   io.optional("cpu", r.cpu, r.cpu > 0);
-  io.optional("preempted", r.preempted, r.cpu > 0);
+  io.optional("run_delay", r.run_delay, r.run_delay >= 0);
+  io.former("preempted");
   io.optional("paused", r.paused, r.paused > 0);
 }
 
@@ -221,9 +222,11 @@ void fields(auto& io, Is<Thresholds> auto& t) {
   io("critical_wait_share", t.critical_wait_share);
   io("critical_ranks", t.critical_ranks);
   io("judged_wall", t.judged_wall);
-  io("core_share", t.core_share);
-  io("preemptions", t.preemptions);
-  io("many_preemptions", t.many_preemptions);
+  io.optional("run_delay", t.run_delay, true);  // older records lack both
+  io.optional("run_delay_lending", t.run_delay_lending, true);
+  io.former("core_share");
+  io.former("preemptions");
+  io.former("many_preemptions");
   io("borrowed_cores", t.borrowed_cores);
   io("printed_core_time", t.printed_core_time);
   io("stolen_share", t.stolen_share);
@@ -290,6 +293,7 @@ struct Writer {
   void renamed(const char* name, const char* /*old*/, const T& value) {
     operator()(name, value);
   }
+  void former(const char* /*name*/) {}
   void bounds(const std::string& name, const char* /*half_width*/, double /*value*/, double low, double high,
               bool present = true) {
     optional((name + "_low").c_str(), low, present);
@@ -364,6 +368,8 @@ struct Reader {
   void renamed(const char* name, const char* old, T& value) {
     operator()(!object.contains(name) && object.contains(old) ? old : name, value);
   }
+  /// A member that only records of earlier versions have; its value is not read.
+  void former(const char* name) { known.insert(name); }
   /// Bounds around `value`. Records of schema 1 have the half width of the interval instead.
   void bounds(const std::string& name, const char* half_width, double value, double& low, double& high,
               bool required = true) {

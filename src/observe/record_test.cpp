@@ -203,6 +203,18 @@ TEST(RecordJson, SaysWhatIsWrongAndWhere) {
   }
 }
 
+TEST(RecordJson, ReadsRecordsThatCountPreemptions) {
+  std::string text = replaced(to_json(rich_run()), R"("pid": 1003)", R"("pid": 1003, "preempted": 300)");
+  text = std::regex_replace(text, std::regex(R"("run_delay": 0.1,\s*"run_delay_lending": 0.25)"),
+                            R"("core_share": 0.75, "preemptions": 10, "many_preemptions": 100)");
+  RunRecord record;
+  const base::Status status = from_json(text, record);
+  ASSERT_TRUE(status) << status.sentence();
+  EXPECT_EQ(record.ranks[3].run_delay, -1);
+  EXPECT_EQ(record.thresholds.run_delay, Thresholds().run_delay);
+  EXPECT_EQ(to_json(record), to_json(rich_run()));
+}
+
 TEST(RecordJson, ReadsHalfWidthsOfSchema1AsBounds) {
   std::string text = replaced(to_json(rich_run()), R"("schema": 2)", R"("schema": 1)");
   text = std::regex_replace(text, std::regex(R"("measured_low": 0.215,\s*"measured_high": 0.223)"),
@@ -376,7 +388,7 @@ TEST(RecordFiles, ForTheSchema) {
   for (const LeftField& field : kLeftFields) rich.ranks[2].broadcasts.*field.count = 3;
   rich.trees = {{{0, 2, 4}, {0, 4, 2}}, {{0, 2, 4}, {0, 4, 2}, 60, 3, 1, 0}};
   rich.ranks[2].cpu = 55.5;
-  rich.ranks[2].preempted = 12;
+  rich.ranks[2].run_delay = 0.5;
   rich.ranks[2].totals.quiesced = 250 * kMillisecond;
   rich.ranks[2].totals.came_late = 150 * kMillisecond;
   rich.ranks[2].totals.lent_by_call = 120 * kMillisecond;

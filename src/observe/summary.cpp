@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "base/clock.h"
+#include "observe/contention.h"
 #include "observe/late_in_trees.h"
 #include "observe/left_broadcasts.h"
 #include "observe/other_region_record.h"
@@ -149,38 +150,6 @@ std::string for_whom(const std::vector<const RankRecord*>& waiting, const Thresh
   const bool mutual = waiting.size() > 1 && std::ranges::equal(main_causes, waiting, {}, {}, &RankRecord::rank);
   return fmt::format(", {} of it waiting for {}", percent(std::min(explained / in_mpi, 1.0)),
                      mutual ? "each other" : rank_list(main_causes));
-}
-
-/// Where others had the cores, no figure of this run is one of the program.
-void say_busy(const RunRecord& record, Page& page) {
-  const Thresholds& thresholds = record.thresholds;
-  if (record.instrument != "real" || record.wall < thresholds.judged_wall) return;
-  double cpu = 0, useful = 0, preempted = 0, borrowed = 0;
-  for (const RankRecord& rank : record.ranks) {
-    if (!(rank.cpu > 0)) return;
-    cpu += rank.cpu;
-    useful += base::seconds(rank.totals.useful());
-    preempted += static_cast<double>(rank.preempted);
-    borrowed += base::seconds(rank.totals.borrowed);
-  }
-  const double a_second = preempted / (record.wall * static_cast<double>(record.ranks.size()));
-  const bool starved = cpu < thresholds.core_share * useful && a_second > thresholds.preemptions;
-  // A borrower is preempted whenever the core's owner polls what it waits for.
-  const bool lends = borrowed > thresholds.borrowed_cores * record.wall;
-  if (!starved && (lends || !(a_second > thresholds.many_preemptions))) return;
-  std::map<int, int> threads;
-  for (const RankRecord& rank : record.ranks) threads[rank.node] += rank.threads_at_start;
-  const auto crowded =
-      std::ranges::find_if(record.nodes, [&](const NodeRecord& node) { return threads[node.index] > node.cores; });
-  const std::string found = starved
-                                ? fmt::format("threads that computed had a core {} of the time", percent(cpu / useful))
-                                : fmt::format("threads were preempted {:.0f} times a second per rank", a_second);
-  page.say("WARNING",
-           found + (crowded != record.nodes.end()
-                        ? fmt::format(": node {} has {} threads for {}; start fewer ranks or threads", crowded->index,
-                                      threads[crowded->index], plural(crowded->cores, "core"))
-                        : ": other programs ran there; measure again without them"),
-           2);
 }
 
 void say_waits(const RunRecord& record, Page& page) {
@@ -562,7 +531,7 @@ std::vector<std::string> summary(const RunRecord& record, const std::string& pat
   if (say_what_was_missed(record, sum, page)) {
     const std::vector<Moves> moves = moves_by_node(record);
     say_efficiency(record, sum, page);
-    say_busy(record, page);
+    if (const std::string text = contention(record); !text.empty()) page.say("WARNING", text, 2);
     say_waits(record, page);
     say_gpu_waits(record, page);
     say_over_board(record, &RankRecord::broadcasts, "broadcast", "bcast", page);

@@ -47,9 +47,7 @@ Status resume() {
   session.activity.release(now, -1);
   pause.left_out += session.activity.totals_at(now) - pause.at_begin;
   session.start.time += now - pause.begin;
-  const CpuUse cpu = cpu_use();
-  session.start.cpu.seconds += cpu.seconds - pause.cpu.seconds;
-  session.start.cpu.preempted += cpu.preempted - pause.cpu.preempted;
+  session.start.cpu.leave_out(pause.cpu, cpu_use());
   pause.begin = 0;
   return {};
 }
@@ -59,10 +57,12 @@ void contribute_pause(const Session& session, std::int64_t now, observe::Contrib
   const std::int64_t open = pause.begin > 0 ? now - pause.begin : 0;
   part.rank.paused = base::seconds(pause.left_out.wall + open);
   if (part.rank.paused > 0) part.remarks.emplace_back("the program paused the measurement: this time is in no figure");
+  const CpuUse cpu = pause.begin > 0 ? pause.cpu : cpu_use();
+  part.rank.cpu = cpu.seconds - session.start.cpu.seconds;
+  const std::int64_t run_delay = cpu.run_delay_since(session.start.cpu);
+  part.rank.run_delay = run_delay < 0 ? -1 : base::seconds(run_delay);
   if (pause.begin == 0) return;
   part.remarks.emplace_back("the measurement was paused at MPI_Finalize: was steelyard_resume() left out?");
-  part.rank.cpu -= cpu_use().seconds - pause.cpu.seconds;
-  part.rank.preempted -= cpu_use().preempted - pause.cpu.preempted;
 }
 
 }  // namespace steelyard::session

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <pthread.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -35,15 +34,6 @@ namespace steelyard::session {
 
 Session* g_session = nullptr;
 constinit thread_local bool t_primary = false;
-
-CpuUse cpu_use() {
-  rusage use = {};
-  getrusage(RUSAGE_SELF, &use);
-  const auto seconds = [](const timeval& time) {
-    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
-  };
-  return {seconds(use.ru_utime) + seconds(use.ru_stime), use.ru_nivcsw};
-}
 
 namespace {
 
@@ -298,9 +288,6 @@ observe::Contribution contribution(Session& session, std::int64_t now) {
   rank.thread_ceiling = limits().ceiling;
   rank.fixed_reason = limits().fixed_reason();
   rank.waited_for = session.waits.waited_for;
-  const CpuUse cpu = cpu_use();
-  rank.cpu = cpu.seconds - session.start.cpu.seconds;
-  rank.preempted = cpu.preempted - session.start.cpu.preempted;
   rank.timeline = observe::pack(session.progress.timeline->samples());
   part.intercepted = seen_at_work(session);
   part.remarks = remarks(session);

@@ -20,6 +20,7 @@
 #include "observe/named_regions.h"
 #include "observe/record.h"
 #include "session/capability.h"
+#include "session/cpu_use.h"
 #include "session/openmp.h"
 #include "session/regions.h"
 #include "session/steps.h"
@@ -43,15 +44,6 @@ struct ThreadLimits {
   std::array<std::string, 8> reasons;
   const std::string& fixed_reason() const;  ///< the first of them; empty where the count may change
 };
-
-/// What the process has had of the cores, by getrusage(2).
-struct CpuUse {
-  double seconds = 0;
-  long preempted = 0;  ///< times that a thread had to leave its core to another
-};
-
-/// Of this process, until now.
-CpuUse cpu_use();
 
 /// What is known once start() has ended.
 struct Start {
@@ -151,7 +143,7 @@ std::int64_t lent_before_call(const Session& session, std::int64_t now);
 std::vector<observe::KeptRegion> kept_regions(const Session& session);
 /// What this process has done until `now`, without pauses.
 observe::Totals totals_of(const Session& session, std::int64_t now);
-/// Adds what is told of pauses to this rank's part of the record.
+/// Adds the use of cores, and what is told of pauses, to this rank's part of the record.
 void contribute_pause(const Session& session, std::int64_t now, observe::Contribution& part);
 /// Adds the named regions to this rank's part of the record, of which `rank` is complete.
 void contribute_regions(const Session& session, observe::Contribution& part);

@@ -2,8 +2,10 @@
 """Where the surroundings of a run are unusual: the right cause is named, and what is possible still works."""
 
 import json
+import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -53,6 +55,21 @@ def test_full_shared_memory_is_named_as_the_cause(tmp_path):
     words = " ".join(["--mca", "btl", "self,tcp", *mpi.measured(2, "exits.clang", "status")])
     ran = in_namespace(f"mount -t tmpfs -o size=64k none /dev/shm && {mpi.mpirun} {words}")
     assert "/dev/shm has no space left" in ran.stderr and "df /dev/shm" in ran.stderr, ran.stderr
+
+
+def test_a_busy_program_on_the_same_cores_is_a_warning(mpi):
+    beside = [subprocess.Popen(["taskset", "-c", str(cpu), sys.executable, "-c", "while True: pass"])
+              for cpu in os.sched_getaffinity(0)]
+    try:
+        result = mpi.run(2, "unbalanced.gcc", "--steps=40", "--work=40", OMP_NUM_THREADS="1")
+    finally:
+        for program in beside:
+            program.kill()
+            program.wait()
+    if "run_delay" not in result.record["ranks"][0]:
+        pytest.skip("this kernel has no scheduler statistics")
+    assert max(rank["run_delay"] for rank in result.record["ranks"]) > 0.25 * result.record["wall"], result.explain()
+    assert "was ready to run but had no core for" in result.summary, result.explain()
 
 
 @pytest.mark.skipif(not ALONE.exists(), reason="clang is not installed")

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "observe/contention.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "observe/sample_records.h"
+
+namespace steelyard::observe {
+namespace {
+
+using testing::HasSubstr;
+
+/// Four ranks of 4 threads for 10 s on two nodes of 8 cores. On the cores, they were for a half of the time.
+RunRecord busy() {
+  RunRecord record = sample_run();
+  for (int i = 0; i < 4; ++i) {
+    record.ranks.push_back(sample_rank(i, i / 2, 4, 9900, 10000));
+    record.ranks.back().cpu = 20;
+    record.ranks.back().run_delay = 0.2;
+  }
+  record.nodes = {sample_node(0, 2, 8), sample_node(1, 2, 8)};
+  update_metrics(record);
+  return record;
+}
+
+TEST(Contention, IsAWarningFromATenthOfTheTimeOn) {
+  RunRecord record = busy();
+  EXPECT_EQ(contention(record), "");
+  record.ranks[2].run_delay = 0.99;
+  EXPECT_EQ(contention(record), "");
+  record.ranks[2].run_delay = 4.4;
+  EXPECT_EQ(
+      contention(record),
+      "a thread of rank 2 was ready to run but had no core for 44 % of the time: other programs ran there; measure "
+      "again without them");
+}
+
+TEST(Contention, IsNoCauseForAWarningWhereItIsNotKnownOrNotReal) {
+  RunRecord record = busy();
+  for (RankRecord& rank : record.ranks) rank.run_delay = -1;
+  EXPECT_EQ(contention(record), "") << "a kernel without statistics";
+  for (RankRecord& rank : record.ranks) rank.run_delay = 4.4;
+  record.instrument = "emulated";
+  EXPECT_EQ(contention(record), "");
+  record.instrument = "real";
+  record.wall = 0.5;
+  EXPECT_EQ(contention(record), "") << "too short";
+  EXPECT_EQ(contention(RunRecord()), "");
+}
+
+TEST(Contention, OfTheJobsOwnThreadsIsNoOtherProgram) {
+  RunRecord record = busy();
+  record.ranks[2].run_delay = 4.4;
+  record.nodes[0].cores = 4;
+  EXPECT_THAT(contention(record), HasSubstr("other programs ran there")) << "the rank is on the other node";
+  record.nodes[1].cores = 4;
+  EXPECT_THAT(contention(record), HasSubstr(": node 1 has 8 threads for 4 cores; start fewer ranks or threads"));
+  record.nodes[1].cores = 8;
+  for (RankRecord& rank : record.ranks) rank.cpu = 39;
+  EXPECT_THAT(contention(record), HasSubstr(": the ranks of node 1 used all of its cores themselves; start fewer"));
+}
+
+TEST(Contention, OfOwnersAndBorrowersOfCoresIsExpected) {
+  RunRecord record = busy();
+  record.ranks[2].run_delay = 2;
+  EXPECT_NE(contention(record), "");
+  record.ranks[0].totals.borrowed = 400'000'000;
+  EXPECT_NE(contention(record), "") << "too few";
+  record.ranks[0].totals.borrowed = 2'000'000'000;
+  EXPECT_EQ(contention(record), "");
+  record.ranks[2].run_delay = 4.4;
+  EXPECT_THAT(contention(record), HasSubstr("44 %"));
+}
+
+}  // namespace
+}  // namespace steelyard::observe
