@@ -427,6 +427,9 @@ NodeShape Cores::shape() const {
     if (home[core] >= 0) ++shape.held[home[core]][domain_[core]];
   }
   for (const int threads : homes_.threads) shape.budget += threads;
+  shape.openmp = std::any_of(processes_, processes_ + count_, [](const node::Process& process) {
+    return process.no_openmp.load(std::memory_order_relaxed) == 0;
+  });
   return shape;
 }
 

@@ -211,6 +211,16 @@ TEST(Report, AsksForNoStepsWhereNoCoreCanMove) {
   EXPECT_EQ(reason_without_steps(node), "all thread counts are fixed by the program");
 }
 
+TEST(Report, SaysThatThereAreNoThreadsForFurtherCores) {
+  for (const int threads : {1, 2}) {
+    PlayedNode node(2 * threads, 2, threads);
+    for (node::Process& process : node.processes) process.no_openmp.store(1);
+    EXPECT_EQ(reason_without_steps(node), observe::kNoOpenMp) << threads;
+    node.processes[1].no_openmp.store(0);
+    EXPECT_NE(reason_without_steps(node), observe::kNoOpenMp) << "the program may load it later";
+  }
+}
+
 TEST(Slots, OneIsBorrowedWhileACoreIsFree) {
   PlayedNode node(2, 3, 1);
   ASSERT_NE(node.all[0]->problem(), "");

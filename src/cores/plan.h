@@ -81,6 +81,7 @@ struct NodeShape {
   std::vector<int> capacity;           ///< cores of the job in each domain (socket, NUMA domain or L3 group)
   std::vector<std::vector<int>> held;  ///< by process and domain: cores owned now
   int budget = 0;                      ///< cores to hand out in all: the sum of the threads at start
+  bool openmp = true;                  ///< a process has loaded an OpenMP runtime
 };
 
 /// Domains that some process spans are one domain to the planner: squeezing that process into one of them would take

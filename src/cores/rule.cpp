@@ -7,10 +7,13 @@
 #include <cmath>
 #include <utility>
 
+#include "observe/record.h"
+
 namespace steelyard::cores {
 
 std::string obstacle(std::size_t processes, bool all_fixed, const NodeShape& shape) {
   if (processes == 1) return "one rank on the node, no other rank to exchange cores with";
+  if (!shape.openmp && !all_fixed) return observe::kNoOpenMp;  // a process that is fixed may use cores by calls
   if (shape.budget <= static_cast<int>(processes)) {
     // A rank owns as many cores as it starts with threads: fewer ranks or a wider binding alone change nothing.
     if (shape.budget == static_cast<int>(processes)) {

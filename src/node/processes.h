@@ -20,6 +20,7 @@ struct alignas(64) Process {
   std::atomic<std::int32_t> finished;            // it has called MPI_Finalize
   std::atomic<std::int32_t> thread_ceiling;
   std::atomic<std::int32_t> fixed;         // its thread count must not change
+  std::atomic<std::int32_t> no_openmp;     // it has loaded no OpenMP runtime so far
   std::atomic<std::int32_t> pool_threads;  // of task pools for which more cores would be lost; 0: none
 };
 

@@ -82,6 +82,11 @@ struct DecisionRecord {
   int repeats = 1;                             ///< equal declined decisions are counted, not listed
 };
 
+/// Why no core moves on a node whose ranks have loaded no OpenMP runtime.
+inline constexpr const char* kNoOpenMp =
+    "no OpenMP runtime is loaded, so no rank can use a further core; to balance the load, divide the work evenly "
+    "between the ranks, or compute with OpenMP threads";
+
 struct NodeRecord {
   int index = 0;
   std::string host;

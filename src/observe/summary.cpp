@@ -83,7 +83,8 @@ bool say_what_was_missed(const RunRecord& record, const Totals& sum, Page& page)
              3);
   } else if (sum.regions == 0 && record.openmp.empty()) {
     // Nothing follows from it where there are tasks to move, or no rank to move cores to.
-    const bool could_move = std::ranges::any_of(record.nodes, [](const NodeRecord& node) { return node.ranks > 1; });
+    const bool could_move = std::ranges::any_of(
+        record.nodes, [](const NodeRecord& node) { return node.ranks > 1 && node.nothing_moved != kNoOpenMp; });
     if (could_move && record.tasks.empty())
       page.say("note", "no OpenMP runtime, so no thread counts can change: see `steelyard doctor PROGRAM`", 1);
   } else if (sum.regions == 0) {

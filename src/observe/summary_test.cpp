@@ -363,6 +363,10 @@ TEST(Summary, AProgramWithoutOpenMpIsNotWarnedOfIt) {
       HasSubstr("note      no OpenMP runtime, so no thread counts can change: see `steelyard doctor PROGRAM`\n"));
   record.tasks.emplace_back();
   EXPECT_THAT(text(record), Not(HasSubstr("no OpenMP runtime")));
+  record.tasks.clear();
+  for (NodeRecord& node : record.nodes) node.nothing_moved = kNoOpenMp;
+  EXPECT_THAT(text(record), AllOf(HasSubstr("moved     nothing: no OpenMP runtime is loaded, so no rank can"),
+                                  Not(HasSubstr("note"))));
 }
 
 TEST(Summary, NamesTheToolThatUsesOmptInItsPlace) {

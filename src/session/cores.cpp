@@ -2,11 +2,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "loops/registry.h"
 #include "node/binding.h"
+#include "partition/function_names.h"
 #include "session/capability.h"
 #include "session/session.h"
 #include "session/state.h"
@@ -110,6 +113,27 @@ std::string why_no_core_moves(const Session& session) {
          : session.start.language == "none"
              ? "the program uses no MPI, so there is no other rank to exchange cores with"
              : "switched off (--cores=off)";
+}
+
+std::vector<observe::KeptRegion> kept_regions(const Session& session) {
+  const std::string& reason = limits().fixed_reason();
+  const bool other_reason =
+      reason != limits().reasons[ThreadLimits::regions] || session.regions.fixed_wall > session.regions.kept_wall;
+  if (session.cores == nullptr || (!reason.empty() && other_reason)) return {};
+  std::map<std::uint64_t, Regions::Kept> kept;  // a body may be begun from several calls
+  for (const Regions::Kept& region : session.regions.kept) {
+    Regions::Kept& its = kept.try_emplace(region.place, Regions::Kept{region.place, region.repeats, 0}).first->second;
+    its.repeats = its.repeats && region.repeats;
+    its.wall += region.wall;
+  }
+  std::vector<std::uint64_t> places;
+  for (const auto& [place, region] : kept) places.push_back(place);
+  const std::vector<std::string> functions = partition::function_names(places);
+  std::vector<observe::KeptRegion> regions;
+  for (std::size_t n = 0; n < places.size(); ++n)
+    regions.push_back({loops::site_name(places[n]), functions[n], kept.at(places[n]).repeats, 1,
+                       base::seconds(kept.at(places[n]).wall)});
+  return regions;
 }
 
 base::Status declare_cores(int cores) {

@@ -7,17 +7,14 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
-#include <map>
 #include <utility>
 
 #include "base/clock.h"
 #include "base/counter_clock.h"
 #include "base/hash.h"
 #include "base/loaded_library.h"
-#include "loops/registry.h"
 #include "node/topology.h"
 #include "observe/text.h"
-#include "partition/function_names.h"
 #include "partition/known_queries.h"
 #include "session/other_regions.h"
 #include "session/state.h"
@@ -228,28 +225,9 @@ std::int64_t lent_before_call(const Session& session, std::int64_t now) {
   return now - session.waits.last_end > kTimeToWake ? 0 : session.waits.last_end;
 }
 
-std::vector<observe::KeptRegion> kept_regions(const Session& session) {
-  const std::string& reason = g_limits.fixed_reason();
-  const bool other_reason =
-      reason != g_limits.reasons[ThreadLimits::regions] || session.regions.fixed_wall > session.regions.kept_wall;
-  if (session.cores == nullptr || (!reason.empty() && other_reason)) return {};
-  std::map<std::uint64_t, Regions::Kept> kept;  // a body may be begun from several calls
-  for (const Regions::Kept& region : session.regions.kept) {
-    Regions::Kept& its = kept.try_emplace(region.place, Regions::Kept{region.place, region.repeats, 0}).first->second;
-    its.repeats = its.repeats && region.repeats;
-    its.wall += region.wall;
-  }
-  std::vector<std::uint64_t> places;
-  for (const auto& [place, region] : kept) places.push_back(place);
-  const std::vector<std::string> functions = partition::function_names(places);
-  std::vector<observe::KeptRegion> regions;
-  for (std::size_t n = 0; n < places.size(); ++n)
-    regions.push_back({loops::site_name(places[n]), functions[n], kept.at(places[n]).repeats, 1,
-                       base::seconds(kept.at(places[n]).wall)});
-  return regions;
-}
-
 std::string openmp_tool() { return g_openmp_tool; }
+
+bool has_openmp() { return !openmp_version().empty() || !g_limits.reasons[ThreadLimits::unseen].empty(); }
 
 std::string openmp_version() {
   std::string version = g_openmp.version;
@@ -260,14 +238,22 @@ constinit thread_local VirtualThread t_virtual;
 std::int64_t event_ns() { return t_clock.now(); }
 bool in_region() { return t_state.cell != nullptr && !t_state.of_other_thread; }
 
+static void note_openmp() {
+  if (g_session != nullptr) g_session->processes[g_session->me].no_openmp.store(0);
+}
+
 void attach_openmp(const OpenMp& openmp) {
+  note_openmp();
   g_openmp = openmp;
   if (g_openmp.max_threads == nullptr || g_openmp.set_threads == nullptr) g_openmp = {};
 }
 
 void leave_openmp_to(const std::string& library) { g_openmp_tool = strdup(library.c_str()); }
 
-void attach_gnu_openmp(int (*max_threads)()) { g_gnu.store(max_threads); }
+void attach_gnu_openmp(int (*max_threads)()) {
+  note_openmp();
+  g_gnu.store(max_threads);
+}
 
 void wake_openmp() {
   // Any call makes the OpenMP runtime initialise, which attaches us through OMPT.

@@ -114,6 +114,7 @@ void introduce(Session& session) {
   (void)self.mask.assign(node::mask_at_start());  // refused in share_memory() already
   self.thread_ceiling.store(limits().ceiling);
   self.fixed.store(limits().fixed_reason().empty() ? 0 : 1);
+  self.no_openmp.store(has_openmp() ? 0 : 1);
   self.in_mpi.store(1);  // until start() returns
 }
 

@@ -149,6 +149,8 @@ void contribute_pause(const Session& session, std::int64_t now, observe::Contrib
 void contribute_regions(const Session& session, observe::Contribution& part);
 /// The OpenMP runtimes of the process that are seen; "" where there is none.
 std::string openmp_version();
+/// True where the process has loaded an OpenMP runtime, whether or not it is seen.
+bool has_openmp();
 /// The file of another tool that measures the OpenMP runtime in Steelyard's place; empty if there is none.
 std::string openmp_tool();
 /// Makes an OpenMP runtime that is loaded initialise, so that it is known before the first region.

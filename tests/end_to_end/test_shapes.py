@@ -55,7 +55,16 @@ def test_ranks_without_openmp(mpi, compiler):
     assert result.record["openmp"] == ""
     assert not any(rank["openmp"] for rank in result.record["ranks"])
     assert all(rank["totals_ns"]["mpi_calls"] >= 40 for rank in result.record["ranks"])
-    assert "no OpenMP runtime, so no thread counts can change" in result.summary
+
+
+def test_ranks_without_openmp_are_not_advised_about_threads(mpi):
+    node = "--emulate=package:1 core:4 pu:1"
+    for threads in ("1", "2"):
+        summary = mpi.run(2, "pure.gcc", options=(node,), OMP_NUM_THREADS=threads).summary
+        assert "moved nothing: no OpenMP runtime is loaded, so no rank can use a further core" in summary
+        assert "OMP_NUM_THREADS" not in summary and "no thread counts can change" not in summary
+    observed = mpi.run(2, "pure.gcc", options=(node, "--observe")).summary
+    assert "no OpenMP runtime, so no thread counts can change" in observed
 
 
 def test_one_program_with_openmp_and_one_without(mpi):

@@ -26,6 +26,7 @@ SOURCES = [
     ("src/cli/change_cores.cpp", r"refuse\((?!const)(?=[^;]*\")"),
     ("src/cli/change_cores.cpp", r"return \{\{\},"),
     ("src/cli/jobs.cpp", r"return jobs == 1 \? (?=\")"),
+    ("src/observe/record.h", r"kNoOpenMp ="),
     ("src/observe/contention.cpp", r"return (?=\"other|fmt::format\()"),
     ("src/observe/summary.cpp", r"std::string silent ="),
     ("src/observe/summary.cpp", r"page\.say\(\s*(?:\w+ \? )?\"(?:measured|ERROR|WARNING|reverted)\"(?: : \"note\")?,"),
