@@ -13,8 +13,8 @@ APPLICATION = Application(
     program="lulesh2.0",
     inputs=(Input("unbalanced", "-s 14 -i 60 -b 4 -c 16", balanced=False, layouts=CUBES),
             Input("balanced", "-s 14 -i 60 -b 0", balanced=True, layouts=CUBES),
-            Input("wide unbalanced", "-s 24 -i 150 -b 4 -c 16", balanced=False, layouts=((8, 2),), cores=16),
-            Input("wide balanced", "-s 24 -i 150 -b 0", balanced=True, layouts=((8, 2),), cores=16)),
+            Input("wide unbalanced", "-s 24 -i 50 -b 4 -c 16", balanced=False, layouts=((8, 2),), cores=16),
+            Input("wide balanced", "-s 24 -i 50 -b 0", balanced=True, layouts=((8, 2),), cores=16)),
     timer=r"Elapsed time\s*=\s*([\d.eE+-]+)",
     result=r"Final Origin Energy\s*=\s*([\d.eE+-]+)",
 )
