@@ -172,10 +172,11 @@ int Cores::threads_for_region(const RegionAhead& region) {
   region_.worth_borrowing = region.worth_borrowing && options_.lend && !fixed && borrowing_.allowed(region.begin);
   if (late_join_.changed()) find_given();
   note_by_call(region.begin);
-  const int had = static_cast<int>(holding_->cores().size());
-  const int worth = borrowing_.threads_worth(holding_->home_count(), region.own_length, region.begin);
-  region_.worth_borrowing = region_.worth_borrowing && worth > holding_->home_count();
-  const int pays = std::min(most, std::max(worth, had));
+  had_ = static_cast<int>(holding_->cores().size());
+  const int own = holding_->home_count();
+  const int worth = region_.worth_borrowing ? borrowing_.threads_worth(own, region.own_length, region.begin) : own;
+  region_.worth_borrowing = worth > own;
+  const int pays = std::min(most, std::max(worth, had_));
   const bool changed = holding_->settle(pays, region_.worth_borrowing, region.terms);
   borrowed_since_ = changed && holding_->borrowed() > 0 ? base::now_ns() : region.begin;
   const bool replanned = generation_ != table_.generation();
@@ -183,7 +184,6 @@ int Cores::threads_for_region(const RegionAhead& region) {
   late_join_count_ = late_join_threads(held, pays);
   if (slots()) {  // no thread is bound, and without additional slots the program's count remains
     threads_ = threads_on(held + late_join_count_, most);
-    added_ = threads_ - had;
     return holding_->borrowed() + late_join_count_ > 0 ? threads_ : 0;
   }
   if (replanned || rebind_ || !seated() || (late_join_count_ > 0 && binding_.load(std::memory_order_relaxed) == 0)) {
@@ -198,7 +198,6 @@ int Cores::threads_for_region(const RegionAhead& region) {
   }
   if (late_join_count_ > 0) late_join_.request(held, seats_, region.terms.until);
   threads_ = threads_on(held + late_join_count_, most);
-  added_ = threads_ - had;
   choose_measurement();
   return fixed ? 0 : threads_;
 }
@@ -264,11 +263,12 @@ observe::TeamCores Cores::after_region(std::int64_t now, int team, const observe
         asked ? came_in_time(given, now, kLeftForLateJoin) : came_in_time(idle_cores(now), now, kLeftToBegin);
     late_join_regions_.learn(region_.key, {came, asked, threads_ - late_join_count_, wall});
   }
-  if (comparable_ && team == threads_ && team <= activity.cells()) learn_from_borrowing(now, borrowed, activity);
-  if (borrowed > 0 && added_ > 0 && late_join_count_ == 0 && team == threads_ && team <= activity.cells()) {
+  const bool as_meant = team == threads_ && team <= activity.cells();
+  if (comparable_ && as_meant) learn_from_borrowing(now, borrowed, activity);
+  if (borrowed > 0 && team > had_ && late_join_count_ == 0 && as_meant) {
     std::int64_t begun = region_.begin;
     for (int thread = own; thread < team; ++thread) begun = std::max(begun, activity.begun(thread));
-    borrowing_.learn_begin(added_, begun - region_.begin, now);
+    borrowing_.learn_begin(team - had_, begun - region_.begin, now);
   }
   late_join_count_ = 0;
   holding_->give_back_wanted();

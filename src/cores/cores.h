@@ -217,7 +217,7 @@ class Cores {
   bool comparable_ = false;                  // the present region tells whether borrowing is a gain
   RegionAhead region_;                       // the present one
   int threads_ = 0;                          // it was to have
-  int added_ = 0;                            // of them, since the last region
+  int had_ = 0;                              // cores, in the region before
   int late_join_count_ = 0;                  // of them began without a core
   bool rebind_ = false;                      // threads may be elsewhere than on their seats
   bool bind_ = false;                        // from the first change on, threads are bound one to a core

@@ -25,13 +25,13 @@ std::string cause_on(int node, const RunRecord& record) {
     threads += rank.threads_at_start;
     used += rank.cpu;
   }
-  if (found == record.nodes.end()) return "other programs ran there; measure again without them";
-  if (threads > found->cores) {
+  const bool known = found != record.nodes.end();
+  if (known && threads > found->cores) {
     return fmt::format("node {} has {} threads for {}; start fewer ranks or threads", node, threads,
                        plural(found->cores, "core"));
   }
   // Other programs had too little of the cores to be the cause.
-  if (used > (1 - record.thresholds.run_delay) * found->cores * record.wall) {
+  if (known && used > (1 - record.thresholds.run_delay) * found->cores * record.wall) {
     return fmt::format("the ranks of node {} used all of its cores themselves; start fewer ranks or threads", node);
   }
   return "other programs ran there; measure again without them";
