@@ -396,16 +396,14 @@ std::vector<Finding> examine(const Started& started, const base::Options& option
   const bool unlaunched = find_launcher(site.environment).kind == Launcher::Kind::none;
   const bool is_script = binary.kind == Binary::Kind::script;
   const bool runs_shell = is_shell(is_script ? script_interpreter(binary) : binary.path);
-  const bool untouched = decision.kind == Decision::Kind::pass_through;
-  if (unlaunched && untouched ? is_script || runs_shell : runs_shell && decision.awaits_mpi) {
+  const bool only_launched = unlaunched && decision.kind == Decision::Kind::pass_through && (is_script || runs_shell);
+  if (only_launched || (runs_shell && decision.awaits_mpi)) {
     findings.note("{} is {}: {}the MPI program that it starts is balanced; to check that program, name it here", shown,
-                  is_script ? "a script for " + binary.remark : "a shell", untouched ? "under mpirun, " : "");
+                  is_script ? "a script for " + binary.remark : "a shell", only_launched ? "under mpirun, " : "");
   }
-  if (unlaunched && untouched && (is_script || runs_shell)) {
-    // The note says it.
-  } else if (decision.kind == Decision::Kind::measure) {
+  if (decision.kind == Decision::Kind::measure) {
     findings.ok("LD_PRELOAD={}", fmt::join(preload_list(decision, site), ":"));
-  } else {
+  } else if (!only_launched) {
     findings.problem("{}", decision.sentence.empty() ? shown + " is Steelyard itself" : decision.sentence);
   }
   return findings.take();

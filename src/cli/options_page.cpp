@@ -200,13 +200,14 @@ std::string rows_of(std::initializer_list<std::string_view> names) {
 
 }  // namespace
 
-std::string wrapped(std::string_view text, std::size_t indent, std::size_t width) {
+std::string wrapped(std::string_view text, std::size_t indent) {
+  constexpr std::size_t kWidth = 100;  // Size: characters of a line
   std::string result;
   std::size_t column = 0;
   while (!text.empty()) {
     const auto end = std::min(text.find(' '), text.size());
     const auto word = text.substr(0, end);
-    if (column && column + 1 + word.size() > width) {
+    if (column && column + 1 + word.size() > kWidth) {
       result += '\n';
       column = 0;
     }

@@ -6,10 +6,8 @@
 
 namespace steelyard::cli {
 
-inline constexpr std::size_t kWidth = 100;  ///< Size: characters of a line
-
-/// Breaks at blanks, so that no line is longer than `width`; every line begins with `indent` blanks.
-std::string wrapped(std::string_view text, std::size_t indent, std::size_t width = kWidth);
+/// Breaks at blanks, so that no line is longer than 100 characters; every line begins with `indent` blanks.
+std::string wrapped(std::string_view text, std::size_t indent);
 
 /// All options with their values, defaults and meaning, for the terminal.
 std::string options_page();
