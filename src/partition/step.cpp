@@ -277,7 +277,8 @@ bool Transition::is_arithmetic(State& state) {
 
 void Transition::divide(State& state) {
   const bool divides = i_.kind() == X86_INS_DIV || i_.kind() == X86_INS_IDIV;
-  const Value by = read(state, 0), dividend = as_read(state.registers[kRax]), upper = as_read(state.registers[kRdx]);
+  const Value by = read(state, 0), dividend = as_read(state.registers[kRax]);
+  const Value upper = divides ? as_read(state.registers[kRdx]) : Value{};  // a product only writes it
   const int size = i_.operand(0).size;
   state.flags = {};
   if (!divides || !by.is_just(Value::count) || !dividend.is_public() || !upper.is_public() || size < 4) {

@@ -314,4 +314,13 @@ void safe_kept_over_a_call(double* restrict a, double* restrict b, const int* n,
     for (int i = 0; i < *n; ++i) b[i] = a[i] + x[i] * (double)p + (double)works(p, q, r, p, q, r, p, q, i);
   }
 }
+/* A product is written where the division before it has left a remainder, which it does not read. */
+long remainders;
+int steps;
+void safe_remainder_by_a_constant(long n) {
+  long sum = 0;
+#pragma omp parallel for reduction(+ : sum)
+  for (long i = 0; i < n; ++i) sum += (i * 104729 + steps) % 1000003;
+  remainders = sum;
+}
 int main(void) { return 0; }
