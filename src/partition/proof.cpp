@@ -288,6 +288,7 @@ class Interpretation {
       return findings;
     }
     for (const auto& [from, state] : states_) walk(from, &findings);
+    findings.look_at_unread_words();
     if (repeated_ != 0) findings.add(repeated_, "repeats code as often as the thread ID or the team size says", entry);
     return findings;
   }
@@ -340,12 +341,7 @@ class Interpretation {
       Surroundings around = step.around;
       around.returns_nothing = is_body_ && !course_.goes_on_elsewhere();
       Transition(step.instruction, around, findings).apply(state, other ? &*other : nullptr);
-      if (findings != nullptr && state.escaped) {
-        if (const std::uint64_t sources = state.sources_in_words())
-          findings->add(
-              sources, "keeps a value that depends on the thread ID or the team size where other functions can read it",
-              address);
-      }
+      if (findings != nullptr) findings->look_at_words(state, address);
       if (findings == nullptr) {
         if (step.pad) arrive(*step.pad, state, address);
         if (other) arrive(step.to[1], *std::move(other), address);

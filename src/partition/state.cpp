@@ -56,14 +56,6 @@ State State::at_entry(bool one_argument) {
   return state;
 }
 
-std::uint64_t State::sources_in_words() const {
-  std::uint64_t sources = 0;
-  for (const auto& [place, word] : words) {
-    if (!word.value.is_free()) sources |= word.value.sources;
-  }
-  return sources;
-}
-
 void State::set(int reg, Value value) {
   if (one_more.contains(value.iterations)) value = with_one_more(value);
   registers[reg] = value;
@@ -71,16 +63,17 @@ void State::set(int reg, Value value) {
 
 Value State::load(const Value& address, int size, std::uint64_t identity) const {
   if (!address.is_frame()) return Value::any(identity);
-  const bool anywhere = address.origin == Value::kSomewhere;
+  const bool is_known = address.is_place();
+  const Exposed behind = Exposed::behind(address);
   const Place place{address.origin, address.constant, address.span};
   const Word* whole = nullptr;
   int met = 0;
   std::uint64_t sources = 0;
   bool has_address = false;
   for (const auto& [other, word] : words) {
-    if (!anywhere && !overlap(place, size, other, word.size)) continue;
+    if (is_known ? !overlap(place, size, other, word.size) : !behind.contains(other, word.size)) continue;
     ++met;
-    if (!anywhere && place == other && (size == word.size || (size >= 4 && size < word.size))) whole = &word;
+    if (is_known && place == other && (size == word.size || (size >= 4 && size < word.size))) whole = &word;
     if (!word.value.is_free()) sources |= word.value.sources;
     has_address = has_address || word.value.is_frame();
   }
@@ -90,10 +83,10 @@ Value State::load(const Value& address, int size, std::uint64_t identity) const 
 }
 
 bool State::store(const Value& address, int size, const Value& value) {
-  const bool is_known = address.is_frame() && address.origin != Value::kSomewhere;
+  const bool is_known = address.is_place();
   // At 0 lies the return address; above it, what is the caller's.
   if (!is_known || (address.origin == 0 && address.constant + size > 0)) {
-    if (escaped || address.is_frame()) blur_words();
+    blur_words(address.is_frame() ? Exposed::behind(address) : exposed);
     return false;
   }
   const Place place{address.origin, address.constant, address.span};
@@ -117,11 +110,36 @@ bool State::store(const Value& address, int size, const Value& value) {
   if (!value.is_public() || !controls.empty()) words[place] = {size, value};
   const Value& top = registers[kRsp];
   if (top.is_frame() && top.origin == address.origin && top.constant == address.constant) passes_on_stack = true;
+  if (value.is_frame() && exposed.contains(place, size)) expose(Exposed::behind(value));
   return true;
 }
 
-void State::blur_words() {
-  for (auto& [place, word] : words) word.value = blurred(word.value);
+void State::Exposed::add(const Exposed& more) {
+  if (!any())
+    *this = more;
+  else if (more.any() && more.origin != origin)
+    *this = {Value::kSomewhere, kAll};
+  else
+    from = std::min(from, more.from);
+}
+
+void State::expose(const Exposed& more) {
+  const Exposed before = exposed;
+  Exposed all = exposed;
+  all.add(more);
+  while (all != exposed) {
+    exposed = all;
+    for (const auto& [place, word] : words) {
+      const bool is_new = exposed.contains(place, word.size) && !before.contains(place, word.size);
+      if (is_new && word.value.is_frame()) all.add(Exposed::behind(word.value));
+    }
+  }
+}
+
+void State::blur_words(const Exposed& where) {
+  for (auto& [place, word] : words) {
+    if (where.contains(place, word.size)) word.value = blurred(word.value);
+  }
 }
 
 void State::forget(std::uint64_t made) {
@@ -170,7 +188,7 @@ void State::after_call(const Callee& callee) {
       value = blurred(as_read(value));
   }
   if (callee.is_imported && !callee.is_pointer) vectors = {}, written_vectors = 0, lost_vectors = kAllVectors;
-  if (escaped) blur_words();
+  blur_words(exposed);
   flags = {};
   passes_on_stack = false;
 }
@@ -225,6 +243,14 @@ State::Flags join_flags(const State& a_state, const State& b_state, std::uint64_
 }
 
 State join(const State& a, const State& b, std::uint64_t by) {
+  if (a.exposed != b.exposed) {
+    State one = a, other = b;
+    while (one.exposed != other.exposed) {
+      one.expose(other.exposed);
+      other.expose(one.exposed);
+    }
+    return join(one, other, by);
+  }
   State both;
   both.controls = a.controls;
   for (const auto& [jump, control] : b.controls) {
@@ -252,7 +278,7 @@ State join(const State& a, const State& b, std::uint64_t by) {
                         std::inserter(both.none_more, both.none_more.end()));
   both.flags = join_flags(a, b, by);
   both.passes_on_stack = a.passes_on_stack || b.passes_on_stack;
-  both.escaped = a.escaped || b.escaped;
+  both.exposed = a.exposed;
   return both;
 }
 

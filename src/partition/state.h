@@ -35,6 +35,23 @@ struct State {
     Value value;
     friend bool operator==(const Word&, const Word&) = default;
   };
+  /// What other functions may know of the stack: all from an address on that was passed or stored. A function that gets
+  /// the address of a variable reads this variable, and elements and members behind the address. Below the addresses of
+  /// all variables lies what gcc has spilled, which only the function itself reads.
+  struct Exposed {
+    static constexpr std::int64_t kAll = INT64_MIN, kNothing = INT64_MAX;
+    int origin = 0;
+    std::int64_t from = kNothing;
+    static Exposed behind(const Value& address) {
+      return {address.origin, address.origin == Value::kSomewhere ? kAll : address.constant};
+    }
+    bool any() const { return from != kNothing; }
+    bool contains(const Place& place, int size) const {
+      return any() && (place.origin != origin || place.offset + size > from);
+    }
+    void add(const Exposed& more);
+    friend bool operator==(const Exposed&, const Exposed&) = default;
+  };
   /// What the last comparison was between. `matter`: its result may differ between teams.
   struct Flags {
     bool matter = false;
@@ -55,20 +72,20 @@ struct State {
   std::map<std::uint64_t, Control> controls;  ///< those whose ways have not met yet, by the address of the jump
   Flags flags;
   bool passes_on_stack = false;  ///< a word was put where the next call would find its first argument on the stack
-  bool escaped = false;          ///< an address of the stack is known outside of the function
+  Exposed exposed;
   friend bool operator==(const State&, const State&) = default;
 
   /// At the entry of a function. `one_argument`: it is known to have no more.
   static State at_entry(bool one_argument);
-  /// Queries that words depend on which may not be used for anything.
-  std::uint64_t sources_in_words() const;
 
   void set(int reg, Value value);
   Value load(const Value& address, int size, std::uint64_t identity) const;
   /// True where `address` is a known place in the function's own part of the stack.
   bool store(const Value& address, int size, const Value& value);
-  /// Something was written to words of the stack that are not known.
-  void blur_words();
+  /// The stack from this address on is known outside of the function, and what addresses in it lead to.
+  void expose(const Exposed& more);
+  /// Something was written to one of these words of the stack; which one is not known.
+  void blur_words(const Exposed& where);
   /// A value is made anew where the value of this identity was made: values computed from the earlier one are invalid.
   void forget(std::uint64_t made);
   /// Gives a division the name `made`. What was named so is forgotten.

@@ -30,20 +30,13 @@ constexpr const char* kSomeThreads = "has code that only some of the threads exe
 
 }  // namespace
 
-void Findings::add(std::uint64_t sources, const char* why, std::uint64_t where) {
-  unproved |= sources != 0 ? sources : ~std::uint64_t{0};
-  if (!reason.empty()) return;
-  reason = why;
-  instruction = where;
-}
-
 void Transition::complain(const char* reason, std::uint64_t sources) {
   if (findings_ != nullptr) findings_->add(sources, reason, i_.address());
 }
 
 void Transition::use(State& state, const Value& value, const char* reason) {
   if (!as_read(value).is_free()) complain(reason, value.sources);
-  if (value.is_frame()) state.escaped = true;
+  if (value.is_frame()) state.expose(State::Exposed::behind(value));
 }
 
 /// Only thread 0 may do what another thread, or a later one, can see.
@@ -55,7 +48,7 @@ void Transition::check_effect(const State& state) {
 
 /// A store of some threads somewhere in the function's own part of the stack, which then differs between threads.
 void Transition::check_hidden_store(const State& state, const Value& address) {
-  if (address.is_frame() || state.escaped) check_own_store(state);
+  if (address.is_frame() || state.exposed.any()) check_own_store(state);
 }
 
 /// A store of some threads in what each thread has for itself.
@@ -80,11 +73,16 @@ Value Transition::address_of(const State& state, const x86_op_mem& place) {
   return address;
 }
 
+Value Transition::load(const State& state, const Value& address, int size, std::uint64_t identity) {
+  if (findings_ != nullptr) findings_->note_read(address, size);
+  return state.load(address, size, identity);
+}
+
 Value Transition::read_memory(const State& state, const cs_x86_op& operand) {
   const Value address = address_of(state, operand.mem);
   if (!address.is_free()) complain(kAddress, address.sources);
   if (operand.mem.segment == X86_REG_FS || operand.mem.segment == X86_REG_GS) return Value::any(i_.address());
-  return state.load(address, operand.size, i_.address());
+  return load(state, address, operand.size, i_.address());
 }
 
 Value Transition::read(const State& state, int index) {
@@ -241,8 +239,7 @@ bool Transition::is_arithmetic(State& state) {
     }
     case X86_INS_AND:
       if (second.is_zero()) return compute(second);
-      if (first.is_frame() && first.origin != Value::kSomewhere && second.is_number())
-        return compute(aligned(first, second.constant));
+      if (first.is_place() && second.is_number()) return compute(aligned(first, second.constant));
       return compute(bits_of(first, second));
     case X86_INS_OR:
       if (second == Value::number(-1)) return compute(second);
@@ -386,14 +383,14 @@ bool Transition::is_stack(State& state) {
       return true;
     }
     case X86_INS_POP: {
-      const Value value = state.load(top, 8, i_.address());
+      const Value value = load(state, top, 8, i_.address());
       top = top + Value::number(8);
       write(state, 0, value);
       return true;
     }
     case X86_INS_LEAVE:
       top = state.registers[kRbp];
-      set(state, kRbp, state.load(top, 8, i_.address()));
+      set(state, kRbp, load(state, top, 8, i_.address()));
       top = top + Value::number(8);
       return true;
     case X86_INS_NOP:
@@ -444,7 +441,7 @@ void Transition::call(State& state) {
   if (i_.operands() == 1 && i_.operand(0).type != X86_OP_IMM) use(state, read(state, 0), kAddress);
   const bool is_harmless = around_.callee.query >= 0 || around_.callee.name == "GOMP_barrier";
   if (!is_harmless) pass_arguments(state);
-  if (state.escaped && !is_harmless) {
+  if (state.exposed.any() && !is_harmless) {
     for (const auto& [jump, control] : state.controls) complain(kSomeThreads, control.sources);
   }
   state.after_call(around_.callee);
@@ -529,7 +526,7 @@ void Transition::unknown(State& state) {
       Value address = address_of(state, operand.mem);
       if (name.starts_with("rep") && address.is_frame()) address = Value::somewhere();
       if (!address.is_free()) complain(kAddress, address.sources);
-      use(state, state.load(address, operand.size, 0), kUnknown);
+      use(state, load(state, address, operand.size, 0), kUnknown);
       if (n > 0) continue;
       check_effect(state);
       if (!state.store(address, operand.size, Value::any())) check_hidden_store(state, address);

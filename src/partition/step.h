@@ -1,24 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <cstdint>
-#include <map>
-#include <set>
-#include <string>
 
 #include "partition/callee.h"
+#include "partition/findings.h"
 #include "partition/instruction.h"
 #include "partition/stack_arguments.h"
 #include "partition/state.h"
 
 namespace steelyard::partition {
-
-/// What the instructions of a function do with values that depend on the team.
-struct Findings {
-  std::uint64_t unproved = 0;  ///< queries, a bit each
-  std::string reason;          ///< of the first of them
-  std::uint64_t instruction = 0;
-  void add(std::uint64_t sources, const char* why, std::uint64_t where);
-};
 
 /// What an instruction's place in the function says of it.
 struct Surroundings {
@@ -49,6 +39,7 @@ class Transition {
   void use_vectors_of(const State& state, std::uint64_t which, const char* reason);
   Value address_of(const State& state, const x86_op_mem& place);
   Value read(const State& state, int operand);
+  Value load(const State& state, const Value& address, int size, std::uint64_t identity);
   Value read_memory(const State& state, const cs_x86_op& operand);
   void write(State& state, int operand, const Value& value);
   void set(State& state, int reg, const Value& value);

@@ -32,10 +32,21 @@ Value sum_of(const Value& a, const Value& b, int sign) {
   return sum;
 }
 
+/// Of an address in the stack.
+Value moved(const Value& address, const Value& distance, int sign) {
+  if (!address.is_place()) {
+    const bool stays = address.beyond && distance.is_number() && sign * distance.constant >= 0;
+    return stays || (address.beyond && !distance.is_number() && sign > 0) ? address : Value::somewhere();
+  }
+  if (distance.is_number())
+    return Value::in_frame(address.origin, address.constant + sign * distance.constant, address.span);
+  return sign > 0 ? Value::in_frame_beyond(address.origin, address.constant) : Value::somewhere();
+}
+
 Value plus(const Value& a, const Value& b, int sign) {
   if (a.kind == Kind::sum && b.kind == Kind::sum) return sum_of(a, b, sign);
-  if (a.is_frame() && b.is_number()) return Value::in_frame(a.origin, a.constant + sign * b.constant, a.span);
-  if (b.is_frame() && a.is_number() && sign > 0) return Value::in_frame(b.origin, b.constant + a.constant, b.span);
+  if (a.is_frame() && !b.is_frame() && b.is_free()) return moved(a, b, sign);
+  if (b.is_frame() && !a.is_frame() && a.is_free() && sign > 0) return moved(b, a, sign);
   if (a.is_frame() && b.is_frame() && sign < 0) return Value::any();  // their distance
   // What is left of a share after so many iterations, or the end of those that come in groups.
   if (a.is_index() && b.is_size()) return Value::of_kind(Kind::index, a.sources | b.sources);
@@ -109,6 +120,12 @@ Value Value::in_frame(int origin, std::int64_t offset, int span) {
   return value;
 }
 
+Value Value::in_frame_beyond(int origin, std::int64_t offset) {
+  Value value = in_frame(origin, offset);
+  value.beyond = origin != kSomewhere;
+  return value;
+}
+
 Value Value::of_kind(Kind kind, std::uint64_t sources) {
   Value value;
   value.kind = kind;
@@ -154,7 +171,7 @@ bool Value::is_remnant() const {
 }
 
 bool Value::is_certain() const {
-  if (identity != 0 || (is_frame() && origin != kSomewhere)) return true;
+  if (identity != 0 || is_place()) return true;
   return kind == Kind::sum && !other;
 }
 
@@ -284,7 +301,11 @@ Value joined(const Value& a, const Value& b) {
     mixed.remnant = may_be_left(a) && may_be_left(b);
     return mixed;
   }
-  if (a.is_frame() || b.is_frame()) return Value::somewhere();
+  if (a.is_frame() && b.is_frame() && a.origin == b.origin)
+    return Value::in_frame_beyond(a.origin, std::min(a.constant, b.constant));
+  for (const Value& address : {a, b}) {  // the other one is none of the stack
+    if (address.is_frame()) return Value::in_frame_beyond(address.origin, address.constant);
+  }
   if (a.is_size() || b.is_size()) return Value::of_kind(Kind::size, sources);
   return a.is_index() || b.is_index() ? Value::of_kind(Kind::index, sources) : Value::any();
 }

@@ -64,12 +64,14 @@ struct Value {
   /// On which queries of the function it depends, a bit each; the last bit stands for all from the 64th on.
   std::uint64_t sources = 0;
   int origin = 0, span = 0;
+  bool beyond = false;  ///< `frame`, of an element or a member at an unknown distance from there
   std::array<std::int32_t, kTerms> factor{};
 
   static Value any(std::uint64_t identity = 0);
   static Value number(std::int64_t constant);
   static Value term(Term term, std::uint64_t sources, std::uint64_t iterations = 0);
   static Value in_frame(int origin, std::int64_t offset, int span = 0);
+  static Value in_frame_beyond(int origin, std::int64_t offset);
   static Value somewhere() { return in_frame(kSomewhere, 0); }
   static Value of_kind(Kind kind, std::uint64_t sources);
   static Value mix(std::uint64_t sources, bool free_byte = false);
@@ -80,6 +82,8 @@ struct Value {
   bool is_number() const { return is_public() && !other; }
   bool is_zero() const { return is_number() && constant == 0; }
   bool is_frame() const { return kind == Kind::frame; }
+  /// A known address in the stack.
+  bool is_place() const { return is_frame() && origin != kSomewhere && !beyond; }
   /// The one term, once, and nothing else.
   bool is_just(Term term) const;
   /// An iteration's index or the end of the iterations, or computed from these.

@@ -109,12 +109,15 @@ TEST(Value, AJoinDependsOnWhatBothDo) {
   EXPECT_EQ(joined(term(Value::share), Value::in_frame(0, 8)).kind, Value::Kind::mixed);
   EXPECT_EQ(joined(id(), Value::term(Value::id, 2)).sources, 3U) << "of two queries";
   EXPECT_TRUE(joined(Value::number(1), Value::number(2)).is_free());
-  EXPECT_TRUE(joined(Value::in_frame(0, 8), Value::in_frame(0, 16)) == Value::in_frame(Value::kSomewhere, 0));
+  EXPECT_EQ(joined(Value::in_frame(0, 8), Value::in_frame(0, 16)), Value::in_frame_beyond(0, 8));
 }
 
 TEST(Value, AddressesOfTheStackKeepTheirPlace) {
   EXPECT_EQ(Value::in_frame(0, -8) + Value::number(-24), Value::in_frame(0, -32));
-  EXPECT_EQ((Value::in_frame(0, -8) + Value::any()).origin, Value::kSomewhere);
+  EXPECT_EQ(Value::in_frame(0, -8) + Value::any(), Value::in_frame_beyond(0, -8));
+  EXPECT_EQ(Value::in_frame_beyond(0, -8) + Value::number(8), Value::in_frame_beyond(0, -8));
+  EXPECT_EQ(Value::in_frame_beyond(0, -8) - Value::number(8), Value::somewhere());
+  EXPECT_EQ(Value::in_frame(0, -8) - Value::any(), Value::somewhere());
   EXPECT_EQ((Value::in_frame(0, -8) + id()).kind, Value::Kind::mixed);
 }
 

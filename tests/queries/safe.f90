@@ -121,5 +121,44 @@ subroutine safe_after_either_loop(from, to, kind, scale, step, a, b, x, y, z)
   !$omp end parallel
 end subroutine safe_after_either_loop
 
+! Private variables are passed by their addresses while gcc keeps parts of the division on the stack.
+subroutine safe_passes_addresses(a, b, exponents, n, m)
+  use, intrinsic :: iso_c_binding, only: c_double, c_int
+  implicit none
+  interface
+    real(c_double) function frexp(x, exponent) bind(c)
+      import :: c_double, c_int
+      real(c_double), value :: x
+      integer(c_int), intent(out) :: exponent
+    end function
+  end interface
+  integer, intent(in) :: n, m
+  real(c_double), intent(inout) :: a(n, m), b(n, m)
+  integer, intent(out) :: exponents(n, m)
+  integer(c_int) :: exponent, several(8)
+  integer :: i, j
+  !$omp parallel private(exponent, several)
+  !$omp do collapse(2)
+  do j = 1, m
+    do i = 2, n
+      a(i, j) = frexp(a(i - 1, j), exponent)
+      exponents(i, j) = exponent
+    end do
+  end do
+  !$omp do
+  do j = 1, m
+    several = 0
+    do i = 1, n
+      b(i, j) = frexp(b(i, j), several(mod(i, 8) + 1))
+    end do
+    exponents(1, j) = sum(several)
+  end do
+  !$omp do
+  do j = 1, m
+    b(1, j) = frexp(a(1, j), exponent) * exponent
+  end do
+  !$omp end parallel
+end subroutine safe_passes_addresses
+
 program main
 end program main

@@ -91,11 +91,12 @@ def test_loops_of_applications_are_proved(compiler: str, name: str, options: str
     assert its_own and all(proved for _, proved, _ in its_own), its_own
 
 
+@pytest.mark.parametrize(("name", "options"), [
+    ("safe_after_either_loop", "-O2"), ("safe_passes_addresses", "-O2"), ("safe_passes_addresses", "-O3")])
 @pytest.mark.parametrize("compiler", found(".f90"))
-def test_a_loop_that_goes_on_with_either_of_two_divisions_is_proved(compiler: str) -> None:
-    listed = [query for query in queries(HERE / "safe.f90", compiler, "-O2")
-              if query[0].startswith("safe_after_either_loop")]
-    assert listed and all(proved for _, proved, _ in listed), listed
+def test_loops_of_fortran_applications_are_proved(compiler: str, name: str, options: str) -> None:
+    its_own = [query for query in queries(HERE / "safe.f90", compiler, options) if query[0].rstrip("_") == name]
+    assert its_own and all(proved for _, proved, _ in its_own), its_own
 
 
 @pytest.mark.parametrize("options", OPTIONS)

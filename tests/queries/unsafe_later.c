@@ -327,4 +327,87 @@ void unsafe_arguments_of_two_calls(double* a, int n) {
     doubled(a, part);
   }
 }
+/* Words that a function finds behind an address of the stack. */
+struct context {
+  int id, threads;
+  double* mine;
+};
+__attribute__((noipa)) void choose(struct context* c, double* a);
+void choose(struct context* c, double* a) { c->mine = a + c->id; }
+void unsafe_context_of_a_division(double* a, int n) {
+#pragma omp parallel
+  {
+    struct context c = {omp_get_thread_num(), omp_get_num_threads(), 0};
+    choose(&c, a);
+    const int share = n / c.threads, rest = n % c.threads;
+    const int first = c.id < rest ? (share + 1) * c.id : share * c.id + rest;
+    for (int i = first; i < first + share + (c.id < rest); ++i) *c.mine += i;
+  }
+}
+__attribute__((noipa)) void through(int** const* p, double* a);
+void through(int** const* p, double* a) { a[***p] = 1; }
+void unsafe_address_of_an_address(double* a, int n) {
+#pragma omp parallel
+  {
+    int id = omp_get_thread_num();
+    int* one = &id;
+    int** const two = &one;
+    through(&two, a);
+#pragma omp for
+    for (int i = 0; i < n; ++i) a[i] *= 2;
+  }
+}
+int* remembered;
+#pragma omp threadprivate(remembered)
+__attribute__((noipa)) void remember(int* where);
+void remember(int* where) { remembered = where; }
+__attribute__((noipa)) void use_remembered(double* a);
+void use_remembered(double* a) { a[*remembered] = 1; }
+void unsafe_written_after_its_address_was_passed(double* a, int n) {
+#pragma omp parallel
+  {
+    int local = 0;
+    remember(&local);
+#pragma omp for
+    for (int i = 0; i < n; ++i) a[i] *= 2;
+    local = omp_get_thread_num();
+    use_remembered(a);
+  }
+}
+void unsafe_passed_on_one_way(double* a, int n) {
+#pragma omp parallel
+  {
+    int local = 0;
+    if (n > 100) remember(&local);
+    local = omp_get_thread_num();
+    if (n > 100) use_remembered(a);
+#pragma omp for
+    for (int i = 0; i < n; ++i) a[i] *= 2;
+  }
+}
+__attribute__((noipa)) int id_before(const double* first);
+int id_before(const double* first) { return ((const int*)first)[-2]; }
+void unsafe_member_before_the_one_passed(double* a, int n) {
+#pragma omp parallel
+  {
+    struct {
+      int id;
+      double values[4];
+    } c = {omp_get_thread_num(), {1, 2, 3, 4}};
+    a[id_before(c.values)] = 1;
+#pragma omp for
+    for (int i = 0; i < n; ++i) a[i] *= 2;
+  }
+}
+void unsafe_element_before_the_one_passed(double* a, int n, int k) {
+#pragma omp parallel
+  {
+    int c[16] = {omp_get_thread_num()};
+    c[k] = 5;
+    remember(&c[k]);
+    a[remembered[-k]] = 1;
+#pragma omp for
+    for (int i = 0; i < n; ++i) a[i] *= 2;
+  }
+}
 int main(void) { return 0; }

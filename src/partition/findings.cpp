@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "partition/findings.h"
+
+#include <algorithm>
+
+namespace steelyard::partition {
+
+namespace {
+constexpr const char* kKept =
+    "keeps a value that depends on the thread ID or the team size where other functions can read it";
+}
+
+void Findings::add(std::uint64_t sources, const char* why, std::uint64_t where) {
+  unproved |= sources != 0 ? sources : ~std::uint64_t{0};
+  if (!reason.empty()) return;
+  reason = why;
+  instruction = where;
+}
+
+void Findings::look_at_words(const State& state, std::uint64_t where) {
+  if (!state.exposed.any()) return;
+  for (const auto& [place, word] : state.words) {
+    if (word.value.is_free()) continue;
+    if (state.exposed.contains(place, word.size))
+      add(word.value.sources, kKept, where);
+    else
+      kept_.try_emplace(place, Kept{0, where}).first->second.sources |= word.value.sources;
+  }
+}
+
+void Findings::note_read(const Value& address, int size) {
+  if (!address.is_place()) return;
+  int& longest = read_[{address.origin, address.constant, address.span}];
+  longest = std::max(longest, size);
+}
+
+void Findings::look_at_unread_words() {
+  for (const auto& [place, word] : kept_) {
+    const auto is_in = [&place = place](const auto& read) {
+      const auto& [other, size] = read;
+      return other.origin == place.origin && other.offset <= place.offset && place.offset < other.offset + size;
+    };
+    if (std::none_of(read_.begin(), read_.end(), is_in)) add(word.sources, kKept, word.where);
+  }
+}
+
+}  // namespace steelyard::partition
