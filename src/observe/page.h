@@ -13,7 +13,7 @@
 namespace steelyard::observe {
 
 inline constexpr std::size_t kColumns = 100;
-inline constexpr std::size_t kMostLines = 15;
+inline constexpr std::size_t kMostLines = 20;  ///< fit on a terminal of 24 lines
 
 /// The lines of the summary, of limited width and number.
 class Page {
@@ -23,12 +23,15 @@ class Page {
   void line(std::string_view indent, const std::string& text) { add(wrapped(indent, text, kColumns, 1)); }
   /// A paragraph of at most `most` lines with its label in front.
   void say(std::string_view label, const std::string& text, std::size_t most) {
+    if (room_ < most && room_ < lines_for(label, text)) cut_ = true;
     if (room_ > 0) add(wrapped(head(label), text, kColumns, std::min(most, room_)));
   }
   std::size_t lines_for(std::string_view label, const std::string& text) const {
     return wrapped(head(label), text, kColumns, kMostLines + 1).size();
   }
   std::size_t room() const { return room_; }
+  /// True if a paragraph had no room, or not enough.
+  bool cut() const { return cut_; }
   std::vector<std::string> lines;
 
  private:
@@ -39,6 +42,7 @@ class Page {
     room_ -= taken;
   }
   std::size_t room_;
+  bool cut_ = false;
 };
 
 }  // namespace steelyard::observe

@@ -494,10 +494,9 @@ void say_tasks(const RunRecord& record, Page& page) {
            2);
 }
 
-/// At most three lines of those that the program has named, and a last one for what follows.
+/// At most three of those that the program has named.
 void say_regions(const RunRecord& record, Page& page) {
-  const std::size_t room = page.room() - std::min<std::size_t>(page.room(), 1);
-  for (const std::string& line : region_lines(record, std::min<std::size_t>(3, room))) page.say("region", line, 1);
+  for (const std::string& line : region_lines(record, 3)) page.say("region", line, 2);
   for (const std::string& line : other_region_lines(record)) page.say("regions", line, 1);
 }
 
@@ -526,7 +525,7 @@ void say_notes(const RunRecord& record, Page& page) {
 }  // namespace
 
 std::vector<std::string> summary(const RunRecord& record, const std::string& path) {
-  Page page(path.empty() ? kMostLines : kMostLines - 1);
+  Page page(kMostLines - (path.empty() ? 1 : 2));  // the last two lines: below
   const Totals sum = sum_of(record);
   say_header(record, page);
   if (say_what_was_missed(record, sum, page)) {
@@ -550,6 +549,7 @@ std::vector<std::string> summary(const RunRecord& record, const std::string& pat
   say_tasks(record, page);
   say_regions(record, page);
   say_notes(record, page);
+  if (page.cut()) page.lines.emplace_back("  note      more: see `steelyard report --full`");
   if (!path.empty()) page.lines.push_back("  record    " + path);
   return page.lines;
 }

@@ -7,7 +7,7 @@
 
 namespace steelyard::observe {
 
-/// The summary at the end of a run, at most 15 lines of at most 100 columns. It has the efficiency, the critical ranks,
+/// The summary at the end of a run, at most 20 lines of at most 100 columns. It has the efficiency, the critical ranks,
 /// what was moved and what that gained with its confidence interval, or why nothing was moved. Pure: the live program
 /// and `steelyard report` print the same text. `path`: where the record was written; gets the last line, which is as
 /// long as the path makes it.
