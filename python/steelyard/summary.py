@@ -135,7 +135,8 @@ def _waiting_ranks(run: Run, text: str) -> str:
     ranks = run.ranks
     if len(ranks) < 2:
         return text
-    share = (ranks["mpi"] / ranks["wall"].where(ranks["wall"] > 0)).fillna(0.0)
+    # A rank that sleeps in a phase waits for no message.
+    share = ((ranks["mpi"] - ranks["quiesced"]) / ranks["wall"].where(ranks["wall"] > 0)).fillna(0.0)
     most, worth_a_line = float(share.max()), run.thresholds["mpi_share"]
     if most < worth_a_line:
         return f"{text} No rank spent more than {percent(worth_a_line)} of its time in MPI."
@@ -150,7 +151,8 @@ def _waiting_ranks(run: Run, text: str) -> str:
 def _for_whom(run: Run, waiting: pd.Series[Any]) -> str:
     limits = run.thresholds
     waits = run.waits[run.waits["rank"].isin(waiting.index)]
-    in_mpi, known = float(run.ranks.loc[waiting.index, "mpi"].sum()), float(waits["seconds"].sum())
+    in_mpi = float((run.ranks["mpi"] - run.ranks["quiesced"])[waiting.index].sum())
+    known = float(waits["seconds"].sum())
     if known <= 0 or known < limits["known_wait_share"] * in_mpi:
         return ""
     causes = waits.groupby("waited_for")["seconds"].sum().sort_values(ascending=False)

@@ -44,6 +44,15 @@ def test_ranks_that_wait_for_each_other(example, tmp_path):
     assert "100 % of it waiting for each other." in said, said
 
 
+def test_sleep_in_a_phase_is_no_time_in_mpi(example, tmp_path):
+    def asleep(record):
+        for rank in record["ranks"]:
+            rank["totals_ns"]["quiesced"] = rank["totals_ns"]["mpi"]
+
+    assert "No rank spent more than " in summary(run_of(example, tmp_path, asleep)).waiting
+    assert "no rank spent more than " in report(tmp_path / "changed.json")
+
+
 def busy(run_delay, borrowed=0.0, cores=48, cpu=1.0):
     """Makes a real run of the example: the run delay of rank 2, how many core seconds each rank borrowed, and the CPU
     seconds of each."""

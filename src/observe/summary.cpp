@@ -29,8 +29,11 @@ Totals sum_of(const RunRecord& record) {
   return sum;
 }
 
+/// ns. A rank that sleeps in a phase waits for no message, and its efficiency counts that time as work.
+std::int64_t in_mpi(const RankRecord& rank) { return rank.totals.mpi - rank.totals.quiesced; }
+
 double share_in_mpi(const RankRecord& rank) {
-  return rank.totals.wall > 0 ? static_cast<double>(rank.totals.mpi) / static_cast<double>(rank.totals.wall) : 0;
+  return rank.totals.wall > 0 ? static_cast<double>(in_mpi(rank)) / static_cast<double>(rank.totals.wall) : 0;
 }
 
 double share_for_gpu(const RankRecord& rank) {
@@ -128,15 +131,15 @@ void say_efficiency(const RunRecord& record, const Totals& sum, Page& page) {
 /// ", 84 % of it waiting for rank 3", or "for each other": up to four ranks for most of the time, if enough is known.
 std::string for_whom(const std::vector<const RankRecord*>& waiting, const Thresholds& thresholds) {
   std::map<int, double> by_cause;
-  double in_mpi = 0, known = 0, explained = 0;
+  double waited = 0, known = 0, explained = 0;
   for (const RankRecord* rank : waiting) {
-    in_mpi += base::seconds(rank->totals.mpi);
+    waited += base::seconds(in_mpi(*rank));
     for (const auto& [cause, seconds] : rank->waited_for) {
       by_cause[cause] += seconds;
       known += seconds;
     }
   }
-  if (known <= 0 || known < thresholds.known_wait_share * in_mpi) return "";
+  if (known <= 0 || known < thresholds.known_wait_share * waited) return "";
   std::vector<std::pair<double, int>> causes;
   for (const auto& [cause, seconds] : by_cause) causes.emplace_back(seconds, cause);
   std::sort(causes.rbegin(), causes.rend());
@@ -149,7 +152,7 @@ std::string for_whom(const std::vector<const RankRecord*>& waiting, const Thresh
   if (explained < thresholds.known_wait_share * known) return ", waiting for many different ranks";
   std::sort(main_causes.begin(), main_causes.end());
   const bool mutual = waiting.size() > 1 && std::ranges::equal(main_causes, waiting, {}, {}, &RankRecord::rank);
-  return fmt::format(", {} of it waiting for {}", percent(std::min(explained / in_mpi, 1.0)),
+  return fmt::format(", {} of it waiting for {}", percent(std::min(explained / waited, 1.0)),
                      mutual ? "each other" : rank_list(main_causes));
 }
 

@@ -552,6 +552,12 @@ TEST(Summary, SaysThatThereIsMoreThanItHasRoomFor) {
   EXPECT_NE(said.find("\n  note      more: see `steelyard report --full`\n  record "), std::string::npos) << said;
 }
 
+TEST(Summary, SleepInAPhaseIsNoTimeInMpi) {
+  RunRecord record = rich_run();
+  for (RankRecord& rank : record.ranks) rank.totals.quiesced = rank.totals.mpi;
+  EXPECT_NE(text(record).find("no rank spent more than "), std::string::npos) << text(record);
+}
+
 TEST(Summary, RegionsWithLongNamesKeepTheirFigures) {
   RunRecord record = rich_run();
   record.regions.front().name = "pressure_correction";
