@@ -349,8 +349,8 @@ void other_mpi_begins() {
   if (options.awaits_mpi) restore_environment_of_children();
   if (!options.speaks) return;
   base::say(
-      "the MPI library of the program is not of the family that was expected: nothing is balanced; use --mpi=openmpi, "
-      "mpich or abi");
+      "the program loaded another MPI library than expected: nothing is balanced; start it with the mpirun of that "
+      "library, or name it by --mpi=openmpi, mpich or abi");
 }
 
 }  // namespace steelyard::intercept

@@ -49,7 +49,7 @@ def test_another_mpi_than_that_of_the_launcher_is_let_alone(mpi):
     assert result.status == 0 and "unbalanced: steps 3" in result.out, result.explain()
     assert not result.header_lines and not result.summaries
     (line,) = result.said
-    assert "nothing is balanced; use --mpi=" in line
+    assert "nothing is balanced; start it with the mpirun of that library, or name it by --mpi=" in line
 
 
 def test_no_mpi_at_all_is_said_once(mpi):
