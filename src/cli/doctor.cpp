@@ -291,8 +291,8 @@ void examine_loops(const Binary& binary, const base::Options& options, Findings&
         base::text_of(options, *base::find_option("loops")));
   } else if (fixed || !left) {
     findings.note(
-        "loops: none with a dynamic, guided, runtime or auto schedule in the executable; iterations of loops with "
-        "schedule(runtime) can move");
+        "loops: none with a dynamic, guided, runtime or auto schedule in the executable; to let the iterations of a "
+        "loop move, write schedule(runtime)");
   }
   if (fixed && options.loops != base::Strategy::off)
     findings.ok("loops: the program has static loops; Steelyard does not change them");
