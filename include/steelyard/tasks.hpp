@@ -145,17 +145,18 @@ class TaskPool {
     consumer_ = [&consumer](const In& in, const Out& out) { consumer(in, out); };
     steelyard_status_t status = STEELYARD_SUCCESS;
 #ifdef _OPENMP
-    // Without a query of the thread ID, so that `steelyard run` sees that a team of any size will do.
-    const std::thread::id primary = std::this_thread::get_id();
-#pragma omp parallel num_threads(threads_) if (threads_ > 1)
-    if (std::this_thread::get_id() == primary) {
-      status = steelyard_task_pool_run(pool_, &TaskPool::consume, this);
-    } else {
-      steelyard_task_pool_help(pool_);
-    }
-#else
-    status = steelyard_task_pool_run(pool_, &TaskPool::consume, this);
+    if (threads_ > 1) {
+      // Without a query of the thread ID, so that `steelyard run` sees that a team of any size will do.
+      const std::thread::id primary = std::this_thread::get_id();
+#pragma omp parallel num_threads(threads_)
+      if (std::this_thread::get_id() == primary) {
+        status = steelyard_task_pool_run(pool_, &TaskPool::consume, this);
+      } else {
+        steelyard_task_pool_help(pool_);
+      }
+    } else
 #endif
+      status = steelyard_task_pool_run(pool_, &TaskPool::consume, this);
     inputs_.clear();
     consumer_ = nullptr;
     if (thrown_) std::rethrow_exception(std::exchange(thrown_, nullptr));

@@ -65,6 +65,12 @@ def test_num_threads_clause(constrained, lending):
     assert "num_threads(3)" in result.summary
 
 
+def test_one_thread_by_clause(constrained):
+    result, teams, _, _ = constrained("clause-one")
+    assert teams == [1] * 4 and not result.moves(), result.moves()
+    assert all("num_threads(1) or an if clause" in rank["fixed_reason"] for rank in result.record["ranks"])
+
+
 @one_compiler
 def test_omp_set_num_threads(constrained):
     result, teams, _, _ = constrained("set")

@@ -7,6 +7,7 @@
 //     free          not at all: this is what the others are compared with
 //     static        not at all; its loop is static, for which gcc's code divides the iterations by its thread's number
 //     clause        num_threads(3) on the region
+//     clause-one    num_threads(1) on the region, which is what gcc makes of if(0), too
 //     clause-max    num_threads(omp_get_max_threads()) on the region
 //     set           omp_set_num_threads(3) at start
 //     set-late      omp_set_num_threads(3) after an eighth of the steps
@@ -216,6 +217,8 @@ int main(int argc, char** argv) {
     }
     if (strcmp(how, "clause") == 0) {
       step_of(iterations, threads_by_clause);
+    } else if (strcmp(how, "clause-one") == 0) {
+      step_of(iterations, 1);
     } else if (strcmp(how, "clause-max") == 0) {
       step_of(iterations, omp_get_max_threads());
     } else if (strcmp(how, "lazy") == 0) {
