@@ -85,9 +85,11 @@ bool say_what_was_missed(const RunRecord& record, const Totals& sum, Page& page)
                  " uses OMPT, and a process has room for one tool. To measure OpenMP, start without that tool.",
              3);
   } else if (sum.regions == 0 && record.openmp.empty()) {
-    // Nothing follows from it where there are tasks to move, or no rank to move cores to.
-    const bool could_move = std::ranges::any_of(
-        record.nodes, [](const NodeRecord& node) { return node.ranks > 1 && node.nothing_moved != kNoOpenMp; });
+    // Nothing follows from it where there are tasks to move, no rank to move cores to, or ranks that ask for cores.
+    const bool could_move =
+        std::ranges::any_of(record.nodes,
+                            [](const NodeRecord& node) { return node.ranks > 1 && node.nothing_moved != kNoOpenMp; }) &&
+        std::ranges::all_of(record.ranks, [](const RankRecord& rank) { return rank.fixed_reason.empty(); });
     if (could_move && record.tasks.empty())
       page.say("note", "no OpenMP runtime, so no thread counts can change: see `steelyard doctor PROGRAM`", 1);
   } else if (sum.regions == 0) {

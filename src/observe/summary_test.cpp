@@ -368,6 +368,9 @@ TEST(Summary, AProgramWithoutOpenMpIsNotWarnedOfIt) {
   record.tasks.emplace_back();
   EXPECT_THAT(text(record), Not(HasSubstr("no OpenMP runtime")));
   record.tasks.clear();
+  record.ranks[0].fixed_reason = "the program says itself which cores it uses";
+  EXPECT_THAT(text(record), Not(HasSubstr("no OpenMP runtime")));
+  record.ranks[0].fixed_reason.clear();
   for (NodeRecord& node : record.nodes) node.nothing_moved = kNoOpenMp;
   EXPECT_THAT(text(record), AllOf(HasSubstr("moved     nothing: no OpenMP runtime is loaded, so no rank can"),
                                   Not(HasSubstr("note"))));
