@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "loops/registry.h"
 #include "node/binding.h"
+#include "observe/text.h"
 #include "partition/function_names.h"
 #include "session/capability.h"
 #include "session/session.h"
@@ -82,12 +83,25 @@ class Cores final : public Capability {
           "stopped borrowing cores at times: other programs or the owners kept these cores busy, which delayed "
           "parallel regions; request exclusive nodes");
     }
+    note_unset_threads(session, part);
     // For these regions, merge() adds one remark for all ranks.
     if (const std::string& fixed = limits().fixed_reason(); !fixed.empty() && part.kept_regions.empty())
       part.remarks.push_back(fixed + ": its thread count was not changed");
   }
 
  private:
+  // Natively, each rank would run a thread on every core that it may use: its own count says nothing about its share.
+  static void note_unset_threads(const Session& session, observe::Contribution& part) {
+    const int owned = part.rank.threads_at_start, threads = limits().natural;
+    if (session.processes[session.me].threads_chosen || limits().declared >= 0 || threads <= owned) return;
+    if (!part.rank.openmp || !limits().fixed_reason().empty()) return;
+    const bool all_keep_it = session.node_cores <= session.count;
+    if (!all_keep_it && part.kept_regions.empty()) return;
+    part.remarks.push_back(
+        fmt::format("OMP_NUM_THREADS is not set: {} {} threads on {}, and borrow no cores; set OMP_NUM_THREADS={}",
+                    all_keep_it ? "regions run" : "regions that keep their thread count run", threads,
+                    observe::plural(owned, "core"), owned));
+  }
   // Of what was borrowed while the measurement was paused, no part is in any figure.
   void contribute_borrowed(const Session& session, observe::Contribution& part) const {
     const std::vector<std::int64_t>& from = cores_->borrowed_from();

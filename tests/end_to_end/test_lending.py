@@ -57,6 +57,8 @@ def test_ranks_without_a_thread_count_share_the_cores(mpi, program):
     assert sum(rank["threads_at_start"] for rank in result.record["ranks"]) == cores, result.explain()
     assert f"2 ranks x {(cores + 1) // 2} thread" in result.header_lines[0]
     assert "WARNING" not in result.summary or "threads for" not in result.summary, "the ranks are not too many"
+    told = f"OMP_NUM_THREADS is not set: regions run {cores} threads on 1 core" in " ".join(result.summary.split())
+    assert told == (cores == 2), result.explain()
 
 
 @needs_two_cores
