@@ -6,6 +6,8 @@
 #include <iterator>
 #include <string_view>
 
+#include "partition/evex.h"
+
 namespace steelyard::partition {
 
 int number_of(x86_reg name) {
@@ -168,9 +170,9 @@ std::optional<Instruction> Decoder::at(const Image& image, std::uint64_t address
   const Image::Bytes there = image.bytes(address);
   if (there.data == nullptr || !image.is_code(address)) return std::nullopt;
   cs_insn* decoded = nullptr;
-  if (cs_disasm(handle_, there.data, std::min<std::uint64_t>(there.size, kLongest), address, 1, &decoded) != 1)
-    return std::nullopt;
-  return Instruction(decoded);
+  const std::uint64_t size = std::min<std::uint64_t>(there.size, kLongest);
+  if (cs_disasm(handle_, there.data, size, address, 1, &decoded) != 1) decoded = decode_evex(there.data, size, address);
+  return decoded != nullptr ? std::optional(Instruction(decoded)) : std::nullopt;
 }
 
 }  // namespace steelyard::partition
