@@ -6,7 +6,7 @@ import pytest
 from harness import EMULATED, check_measured
 from test_steps import checksum
 
-PROGRAMS = ("together.g++", "together.clang++")
+PROGRAMS = ("together.g++", "together.clang++", "together.gfortran")
 ALL = ("--collectives=on",)
 SWITCHES = {"cores": ("--cores=off",), "loops": ("--loops=off",), "collectives": ("--collectives=off",),
             "all": ("--cores=off", "--loops=off", "--collectives=off")}
