@@ -68,7 +68,7 @@ bool writes_rm(const Parts& p) {
   return is_extraction(p) || p.opcode == 0x1d;
 }
 
-/// Comparisons and tests, whose result is a mask.
+/// Comparisons and tests, whose result goes to a mask register.
 bool writes_mask(const Parts& p) {
   if (p.map == 1) return is_one_of(p.opcode, "\x64\x65\x66\x74\x75\x76\xc2"sv);
   if (p.map == 2) return is_one_of(p.opcode, "\x26\x27\x29\x37"sv);
@@ -188,7 +188,7 @@ cs_insn* decode_evex(const std::uint8_t* bytes, std::size_t size, std::uint64_t 
   decoded->detail = detail;
   decoded->address = address;
   decoded->size = static_cast<std::uint16_t>(at);
-  // Between registers, a scalar copy and one under a mask leave the rest.
+  // Between registers, a scalar copy and one with a mask register leave the rest.
   const bool is_whole = p.mask == 0 && (is_in_memory || !is_scalar_copy(p));
   const bool compares = p.map == 1 && (p.opcode == 0x2e || p.opcode == 0x2f);
   const bool copies = is_whole && (is_copy(p) || (is_in_memory && is_extraction(p)));
