@@ -12,7 +12,8 @@ Image::Image(std::uint64_t shift, const Elf64_Phdr* headers, int count) : shift_
   std::uint64_t dynamic = 0;
   for (const Elf64_Phdr* header = headers; header != headers + count; ++header) {
     if (header->p_type == PT_LOAD && (header->p_flags & PF_R) != 0)
-      segments_.push_back({header->p_vaddr, header->p_vaddr + header->p_filesz, (header->p_flags & PF_X) != 0});
+      segments_.push_back({header->p_vaddr, header->p_vaddr + header->p_filesz, (header->p_flags & PF_X) != 0,
+                           (header->p_flags & PF_W) != 0});
     if (header->p_type == PT_DYNAMIC) dynamic = header->p_vaddr;
     if (header->p_type == PT_GNU_EH_FRAME) unwind_header_ = header->p_vaddr;
   }
@@ -31,6 +32,12 @@ Image::Bytes Image::bytes(std::uint64_t address) const {
 bool Image::is_code(std::uint64_t address) const {
   return std::any_of(segments_.begin(), segments_.end(),
                      [&](const Segment& s) { return s.executable && address >= s.begin && address < s.end; });
+}
+
+bool Image::is_constant(std::uint64_t address) const {
+  const auto is_in = [&](const Segment& s) { return address >= s.begin && address < s.end; };
+  return std::any_of(segments_.begin(), segments_.end(), is_in) &&
+         std::none_of(segments_.begin(), segments_.end(), [&](const Segment& s) { return is_in(s) && s.writable; });
 }
 
 template <typename T>

@@ -28,7 +28,7 @@ class Image {
   /// A part of it that lies at `address` of the process, and at `address - shift` of its own addresses.
   struct Segment {
     std::uint64_t begin, end;  ///< its own addresses
-    bool executable;
+    bool executable, writable;
   };
   /// @param shift what is added to its own addresses to find it in memory
   /// @param headers its program headers
@@ -41,6 +41,8 @@ class Image {
   };
   Bytes bytes(std::uint64_t address) const;
   bool is_code(std::uint64_t address) const;
+  /// True if neither the program nor the loader writes there.
+  bool is_constant(std::uint64_t address) const;
   /// The function that this address is in.
   Function function_at(std::uint64_t address) const;
   /// The function of another object whose address the loader writes into this word. Empty where there is none.

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "partition/instruction.h"
+#include "partition/jump_table.h"
 #include "partition/register_use.h"
 #include "partition/stack_arguments.h"
 #include "partition/step.h"
@@ -22,6 +23,7 @@ namespace {
 constexpr std::size_t kMostInstructions = 20'000, kMostVisits = 4 * kMostInstructions;
 constexpr std::size_t kWordsOfAVisit = 16;  // joining as many words takes about as long as an instruction
 constexpr std::uint64_t kExit = 0;          // Encoding: of a function; no instruction has this address
+constexpr const char* kNotFollowed = "has a jump that cannot be followed";
 
 /// The instructions that can be reached from a function's entry, and where ways meet.
 class Course {
@@ -31,28 +33,16 @@ class Course {
 
   struct Step {
     Instruction instruction;
-    std::vector<std::uint64_t> to;     ///< the next ones: first the one after it, then the one it jumps to
+    std::vector<std::uint64_t> to;     ///< the next ones: first the one after it, then those it jumps to
     std::optional<std::uint64_t> pad;  ///< where an exception of this call lands
     Surroundings around;
   };
 
   /// False where some way cannot be followed, with the reason.
   bool follow(std::uint64_t entry, std::string& reason, std::uint64_t& where) {
-    std::deque<std::uint64_t> open{entry};
     meets_.insert(entry);
-    while (!open.empty()) {
-      const std::uint64_t address = open.front();
-      open.pop_front();
-      if (steps_.contains(address)) continue;
-      where = address;
-      if (steps_.size() > kMostInstructions) return reason = "is too long to be analysed", false;
-      const std::optional<Instruction> found = decoder_.at(image_, address);
-      if (!found) return reason = "has machine code that cannot be decoded", false;
-      Step& step = steps_.try_emplace(address).first->second;
-      step.instruction = *found;
-      if (!find_ways(step, reason)) return false;
-      for (const std::uint64_t next : step.to) open.push_back(next);
-      if (step.pad) open.push_back(*step.pad);
+    for (std::deque<std::uint64_t> open{entry}; !open.empty();) {
+      if (!decode(open, reason, where) || !follow_tables(entry, open, reason, where)) return false;
     }
     if (queries_.empty()) return true;
     merge_jumps(entry);
@@ -81,6 +71,48 @@ class Course {
   bool goes_on_elsewhere() const { return goes_on_elsewhere_; }
 
  private:
+  /// All that can be reached from `open`, which is empty then, but for ways through tables that are not known so far.
+  bool decode(std::deque<std::uint64_t>& open, std::string& reason, std::uint64_t& where) {
+    while (!open.empty()) {
+      const std::uint64_t address = open.front();
+      open.pop_front();
+      if (steps_.contains(address)) continue;
+      where = address;
+      if (steps_.size() > kMostInstructions) return reason = "is too long to be analysed", false;
+      const std::optional<Instruction> found = decoder_.at(image_, address);
+      if (!found) return reason = "has machine code that cannot be decoded", false;
+      Step& step = steps_.try_emplace(address).first->second;
+      step.instruction = *found;
+      if (!find_ways(step, reason)) return false;
+      for (const std::uint64_t next : step.to) open.push_back(next);
+      if (step.pad) open.push_back(*step.pad);
+    }
+    return true;
+  }
+
+  /// What is known of a table depends on the code before its jump. Code that is found behind a table may lead there as
+  /// well: in the end the ways of all tables must be those that follow from all of the code.
+  /// @param open gets the ways that were not known before
+  bool follow_tables(std::uint64_t entry, std::deque<std::uint64_t>& open, std::string& reason, std::uint64_t& where) {
+    if (table_jumps_.empty()) return true;
+    KnownCode code{[this](std::uint64_t address) { return following(address); }, {{entry, {KnownCode::kCaller}}}};
+    for (const auto& [address, step] : steps_) {
+      for (const std::uint64_t next : step.to) code.before[next].push_back(address);
+      if (step.pad) code.before[*step.pad].push_back(address);
+    }
+    for (const std::uint64_t address : table_jumps_) {
+      Step& jump = steps_.at(address);
+      std::vector<std::uint64_t> ways = ways_through_table(image_, code, jump.instruction, entry);
+      where = address;
+      if (ways.empty() || (!jump.to.empty() && jump.to != ways)) return reason = kNotFollowed, false;
+      if (!jump.to.empty()) continue;
+      open.insert(open.end(), ways.begin(), ways.end());
+      meets_.insert(ways.begin(), ways.end());
+      jump.to = std::move(ways);
+    }
+    return true;
+  }
+
   bool find_ways(Step& step, std::string& reason) {
     const Instruction& i = step.instruction;
     if (i.kind() == X86_INS_UD2 || i.kind() == X86_INS_HLT || i.is_in(CS_GRP_RET)) return true;
@@ -91,9 +123,13 @@ class Course {
     }
     const std::optional<std::uint64_t> target = i.target();
     if (!target) {
-      step.around.leaves = i.kind() == X86_INS_JMP && i.slot().has_value();
-      if (step.around.leaves) step.around.callee.name = image_.imported(*i.slot());
-      return step.around.leaves || (reason = "has a jump that cannot be followed", false);
+      if (i.kind() != X86_INS_JMP) return reason = kNotFollowed, false;
+      step.around.leaves = i.slot().has_value();
+      if (step.around.leaves)
+        step.around.callee.name = image_.imported(*i.slot());
+      else
+        table_jumps_.push_back(i.address());
+      return true;
     }
     if (const auto slot = i.kind() == X86_INS_JMP ? slot_behind(image_, decoder_, *target) : std::nullopt) {
       step.around.callee.name = image_.imported(*slot);
@@ -112,7 +148,7 @@ class Course {
   std::uint64_t behind_jump(std::uint64_t address) const {
     const auto step = steps_.find(address);
     const bool jumps = step != steps_.end() && step->second.instruction.kind() == X86_INS_JMP;
-    return jumps && step->second.to.size() == 1 ? step->second.to[0] : address;
+    return jumps && step->second.instruction.target() && step->second.to.size() == 1 ? step->second.to[0] : address;
   }
 
   /// gcc duplicates code up to a conditional jump to spare a jump to it: such jumps, of one condition with the same
@@ -140,11 +176,13 @@ class Course {
     }
   }
 
+  Following following(std::uint64_t address) const {
+    const auto step = steps_.find(address);
+    return step != steps_.end() ? Following{&step->second.instruction, &step->second.to} : Following{};
+  }
+
   void find_kept_words() {
-    const auto find = [this](std::uint64_t address) -> Following {
-      const auto step = steps_.find(address);
-      return step != steps_.end() ? Following{&step->second.instruction, &step->second.to} : Following{};
-    };
+    const auto find = [this](std::uint64_t address) { return following(address); };
     for (auto& [address, step] : steps_) {
       if (step.instruction.is_in(CS_GRP_CALL) && step.around.callee.query < 0)
         step.around.kept = words_kept_over_call(step.instruction.next(), find);
@@ -263,6 +301,7 @@ class Course {
   std::set<std::uint64_t> meets_;
   std::map<std::uint64_t, std::size_t> ranks_;
   std::vector<std::uint64_t> queries_;
+  std::vector<std::uint64_t> table_jumps_;
   std::deque<Function> functions_;
   RegisterUses register_uses_;
   bool goes_on_elsewhere_ = false;
@@ -344,7 +383,7 @@ class Interpretation {
       if (findings != nullptr) findings->look_at_words(state, address);
       if (findings == nullptr) {
         if (step.pad) arrive(*step.pad, state, address);
-        if (other) arrive(step.to[1], *std::move(other), address);
+        for (std::size_t way = 1; way < step.to.size(); ++way) arrive(step.to[way], *other, address);
       }
       if (step.to.empty()) return count;
       const std::uint64_t before = std::exchange(address, step.to[0]);

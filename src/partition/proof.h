@@ -37,8 +37,9 @@ struct Proof {
 /// A division that the program writes by hand to the letter of gcc's cannot be told from it, nor
 /// `if (omp_get_thread_num() == 0)` from `master`. It is taken for granted that all threads reach such a division, and
 /// divide the same: a program may have its loop executed by thread 0 alone, or divide otherwise after an iteration.
-/// What cannot be followed is not proved: jumps through tables, instructions that cannot be decoded, functions without
-/// unwind tables. Fortran's own names (omp_get_thread_num_) are the program's, and are never proved.
+/// What cannot be followed is not proved: jumps through tables whose highest index is not known (see jump_table.h),
+/// instructions that cannot be decoded, functions without unwind tables. Fortran's own names (omp_get_thread_num_) are
+/// the program's, and are never proved.
 ///
 /// @param address any in the function
 /// @param body a function that is known to be a region's body, which returns nothing; 0: none

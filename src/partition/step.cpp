@@ -345,6 +345,10 @@ void Transition::choose(State& state, State* jumped) {
   jumped->resolve(iterations, more);
 }
 
+void Transition::branch(const Value& target) {
+  if (!target.is_free()) complain(kBranch, target.sources);
+}
+
 // A value by a condition: cmovcc, setcc.
 void Transition::select(State& state) {
   const Meaning meaning = meaning_of(state, relation_of(i_.kind()));
@@ -571,7 +575,10 @@ void Transition::apply(State& state, State* jumped) {
     const bool counts = i_.kind() == X86_INS_JRCXZ || i_.kind() == X86_INS_JECXZ || i_.kind() == X86_INS_LOOP ||
                         i_.kind() == X86_INS_LOOPE || i_.kind() == X86_INS_LOOPNE;
     if (counts && !as_read(state.registers[kRcx]).is_bound()) complain(kBranch, state.registers[kRcx].sources);
-    if (i_.kind() != X86_INS_JMP) choose(state, jumped);
+    if (i_.kind() != X86_INS_JMP)
+      choose(state, jumped);
+    else if (!i_.target())  // through a table
+      branch(read(state, 0));
     return;
   }
   use_vectors(state);

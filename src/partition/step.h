@@ -57,6 +57,7 @@ class Transition {
   bool is_comparison(State& state);
   void divide(State& state);
   void choose(State& state, State* jumped);
+  void branch(const Value& target);
   void select(State& state);
   void call(State& state);
   void enter(State& state, Control::Way way) const;

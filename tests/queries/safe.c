@@ -323,4 +323,95 @@ void safe_remainder_by_a_constant(long n) {
   for (long i = 0; i < n; ++i) sum += (i * 104729 + steps) % 1000003;
   remainders = sum;
 }
+/* Jumps through tables: in a loop, around loops, one inside another, on an iteration's index. */
+void safe_switch(double* a, const int* kinds, int n) {
+#pragma omp parallel for
+  for (int i = 0; i < n; ++i) {
+    switch (kinds[i]) {
+      case 3: a[i] *= 2; break;
+      case 4: a[i] = sqrt(a[i]); break;
+      case 5: a[i] = exp(a[i]); break;
+      case 6: a[i] -= 1; break;
+      case 7: a[i] = sin(a[i]);  // fallthrough
+      case 8: a[i] += 5; break;
+      default: a[i] = 0;
+    }
+  }
+}
+void safe_switch_on_letters(double* a, const char* letters, int n) {
+#pragma omp parallel for
+  for (int i = 0; i < n; ++i) {
+    switch (letters[i]) {
+      case 'a': a[i] *= 2; break;
+      case 'b': a[i] = cos(a[i]); break;
+      case 'c': a[i] = exp(a[i]); break;
+      case 'd': continue;
+      case 'e': a[i] = sin(a[i]); break;
+      case 'h': work(i); break;
+    }
+    a[i] += 1;
+  }
+}
+void safe_switch_around_loops(double* a, int n, int kind) {
+#pragma omp parallel
+  switch (kind) {
+    case 3:
+#pragma omp for
+      for (int i = 0; i < n; ++i) a[i] *= 2;
+      break;
+    case 4:
+#pragma omp for
+      for (int i = 0; i < n; ++i) a[i] = sqrt(a[i]);
+      break;
+    case 5: worked = 5; break;
+    case 6: a[7] = 7; break;
+    case 7: a[n - 1] = 9; break;
+    default:
+#pragma omp for
+      for (int i = 0; i < n; ++i) a[i] -= 1;
+  }
+}
+void safe_switch_in_a_switch(double* a, const int* kinds, const int* others, int n) {
+#pragma omp parallel
+  {
+#pragma omp for
+    for (int i = 0; i < n; ++i) {
+      switch (kinds[i]) {
+        case 0: a[i] = exp(a[i]); break;
+        case 1: a[i] = log(a[i]); break;
+        case 2: a[i] = sin(a[i]); break;
+        case 3: a[i] = cos(a[i]); break;
+        case 4:
+          switch (others[i]) {
+            case 1: a[i] = tan(a[i]); break;
+            case 2: a[i] = cos(a[i]) + 1; break;
+            case 3: a[i] = sin(a[i]) + 2; break;
+            case 4: a[i] = exp(a[i]) + 3; break;
+            case 5: a[i] = log(a[i]) + 4; break;
+            case 6: exit(1);
+          }
+          break;
+        case 5: a[i] = sqrt(a[i]); break;
+        default: abort();
+      }
+    }
+#pragma omp for
+    for (int i = 0; i < n; ++i) a[i] *= 2;
+  }
+}
+void safe_switch_on_index(double* a, unsigned n) {
+#pragma omp parallel for
+  for (unsigned i = 0; i < n; ++i) {
+    switch (i % 8) {
+      case 0: a[i] = exp(a[i]); break;
+      case 1: a[i] = log(a[i]); break;
+      case 2: a[i] = sin(a[i]); break;
+      case 3: a[i] = cos(a[i]); break;
+      case 4: a[i] = tan(a[i]); break;
+      case 5: a[i] += 4; break;
+      case 6: work(i); break;
+      case 7: a[i] *= a[i];
+    }
+  }
+}
 int main(void) { return 0; }

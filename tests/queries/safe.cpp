@@ -67,5 +67,22 @@ double safe_sum_of_objects(const std::vector<std::unique_ptr<double>>& a) {
   for (std::size_t i = 0; i < a.size(); ++i) sum += *a[i];
   return sum;
 }
+void safe_switch_that_throws(double* a, const unsigned char* kinds, int n) {
+#pragma omp parallel for
+  for (int i = 0; i < n; ++i) {
+    try {
+      switch (kinds[i]) {
+        case 1: a[i] = value(a[i]); break;
+        case 2: a[i] = std::sin(a[i]); break;
+        case 3: a[i] = value(a[i]) + 1; break;
+        case 4: throw std::runtime_error("4");
+        case 5: a[i] = std::cos(a[i]); break;
+        case 6: a[i] += 1; break;
+      }
+    } catch (const std::exception&) {
+      a[i] = 0;
+    }
+  }
+}
 }
 int main() {}

@@ -160,5 +160,36 @@ subroutine safe_passes_addresses(a, b, exponents, n, m)
   !$omp end parallel
 end subroutine safe_passes_addresses
 
+subroutine safe_select(a, b, kinds, n)
+  integer, intent(in) :: n, kinds(n)
+  real(8), intent(inout) :: a(n), b(n)
+  integer :: i
+  !$omp parallel
+  !$omp do
+  do i = 1, n
+    select case (kinds(i))
+    case (1)
+      a(i) = 2 * b(i)
+    case (2, 9)
+      a(i) = sqrt(b(i))
+    case (3)
+      a(i) = exp(b(i))
+    case (4:5)
+      a(i) = sin(b(i))
+    case (6)
+      a(i) = b(i)**3
+    case (7)
+      a(i) = b(i) - 1
+    case default
+      a(i) = 0
+    end select
+  end do
+  !$omp do
+  do i = 1, n
+    b(i) = a(i) + b(i)
+  end do
+  !$omp end parallel
+end subroutine safe_select
+
 program main
 end program main

@@ -85,6 +85,8 @@ def test_safe_queries_are_proved() -> None:
 @pytest.mark.parametrize(("name", "options"), [
     *itertools.product(("safe_collapsed_simd", "safe_unless_it_ends", "safe_one_loop_or_the_other",
                         "safe_kept_over_a_call"), ("-O2", "-O3")),
+    *itertools.product(("safe_switch", "safe_switch_in_a_switch", "safe_switch_on_index"), OPTIONS),
+    *itertools.product(("safe_switch_on_letters", "safe_switch_around_loops"), ("-O0", "-O2", "-O3")),
     ("safe_remainder_by_a_constant", "-O1")])
 @pytest.mark.parametrize("compiler", found(".c"))
 def test_loops_of_applications_are_proved(compiler: str, name: str, options: str) -> None:
@@ -93,7 +95,8 @@ def test_loops_of_applications_are_proved(compiler: str, name: str, options: str
 
 
 @pytest.mark.parametrize(("name", "options"), [
-    ("safe_after_either_loop", "-O2"), ("safe_passes_addresses", "-O2"), ("safe_passes_addresses", "-O3")])
+    ("safe_after_either_loop", "-O2"), ("safe_passes_addresses", "-O2"), ("safe_passes_addresses", "-O3"),
+    *itertools.product(("safe_select",), OPTIONS)])
 @pytest.mark.parametrize("compiler", found(".f90"))
 def test_loops_of_fortran_applications_are_proved(compiler: str, name: str, options: str) -> None:
     its_own = [query for query in queries(HERE / "safe.f90", compiler, options) if query[0].rstrip("_") == name]
