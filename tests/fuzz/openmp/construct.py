@@ -16,7 +16,7 @@ CLAUSE = re.compile(r" ?num_threads\(\d+\)")
 NEEDS_CLAUSE = r"check_team|omp_get_thread_num\(\) == |omp_set_num_threads|max_active_levels|omp teams|cancel"
 # These keep the thread count of a whole rank, unless options say otherwise.
 KEEPS_COUNT = r"(?<!_)num_threads\(|omp_set_num_threads|threadprivate|thread_local|__thread"
-# Wrong with --thread-ids=resize: then a clause with the program's own count, of 1 to 3 threads a rank, fixes nothing.
+# Wrong with --thread-ids=resize: then a clause with the program's own count, 1 to 3 here, fixes nothing.
 SIZED_BY_COUNT = r"omp_get_max_threads|check_team\(promised, [1-3]\)"
 
 
