@@ -7,6 +7,8 @@
 #include <optional>
 #include <string_view>
 
+#include "partition/instruction.h"
+
 namespace steelyard::partition {
 
 namespace {
@@ -96,8 +98,8 @@ int bytes_in_memory(const Parts& p) {
     if (is_one_of(p.opcode, "\x19\x59"sv)) return 8;
     if (is_one_of(p.opcode, "\x1a\x5a"sv)) return 16;
     if (is_one_of(p.opcode, "\x1b\x5b"sv)) return 32;
-    const bool fuses = (p.opcode & 15) >= 6 && p.opcode >= 0x96 && p.opcode <= 0xbf;  // products and sums
     if (has_vector_index(p)) return element;
+    const bool fuses = (p.opcode & 15) >= 6 && p.opcode >= 0x96 && p.opcode <= 0xbf;  // products and sums
     if (fuses) return (p.opcode & 1) != 0 && (p.opcode & 15) > 7 ? element : p.length;
     return is_one_of(p.opcode, "\x0c\x0d\x14\x15\x16\x36\x40\x45\x46\x47\x64\x65\x76\x77\x7e\x7f"sv) ? p.length : 0;
   }
@@ -105,13 +107,6 @@ int bytes_in_memory(const Parts& p) {
   if (is_one_of(p.opcode, "\x1a\x1b\x3a\x3b"sv)) return 32;
   if (is_one_of(p.opcode, "\x0a\x0b"sv)) return element;
   return is_one_of(p.opcode, "\x01\x03\x04\x05\x08\x09\x1e\x1f\x23\x25\x3e\x3f\x43"sv) ? p.length : 0;
-}
-
-x86_reg general(int number) {
-  static constexpr x86_reg names[] = {X86_REG_RAX, X86_REG_RCX, X86_REG_RDX, X86_REG_RBX, X86_REG_RSP, X86_REG_RBP,
-                                      X86_REG_RSI, X86_REG_RDI, X86_REG_R8,  X86_REG_R9,  X86_REG_R10, X86_REG_R11,
-                                      X86_REG_R12, X86_REG_R13, X86_REG_R14, X86_REG_R15};
-  return names[number];
 }
 
 cs_x86_op register_operand(int first, int number, int size) {
@@ -126,9 +121,10 @@ cs_x86_op register_operand(int first, int number, int size) {
 std::optional<cs_x86_op> memory_operand(const Parts& p, const std::uint8_t* bytes, std::size_t size, std::size_t& at) {
   const int form = bytes[5];
   const int mod = form >> 6, rm = form & 7;
+  const int unit = bytes_in_memory(p);
   cs_x86_op operand{};
   operand.type = X86_OP_MEM;
-  operand.size = static_cast<std::uint8_t>(bytes_in_memory(p) != 0 ? bytes_in_memory(p) : p.length);
+  operand.size = static_cast<std::uint8_t>(unit != 0 ? unit : p.length);
   x86_op_mem& place = operand.mem;
   place.scale = 1;
   int base = rm;
@@ -140,19 +136,19 @@ std::optional<cs_x86_op> memory_operand(const Parts& p, const std::uint8_t* byte
     if (has_vector_index(p))
       place.index = static_cast<x86_reg>(X86_REG_ZMM0 + index + (p.other & 16));
     else if (index != 4)
-      place.index = general(index);
+      place.index = name_of(index);
     if (place.index != X86_REG_INVALID) place.scale = 1 << (sib >> 6);
   }
   const bool has_no_base = mod == 0 && base == 5;
   if (!has_no_base)
-    place.base = general(base + p.upper_rm);
+    place.base = name_of(base + p.upper_rm);
   else if (rm != 4)
     place.base = X86_REG_RIP;
   if (mod == 1) {
     if (at >= size) return std::nullopt;
     const auto distance = static_cast<std::int8_t>(bytes[at++]);
-    if (distance != 0 && bytes_in_memory(p) == 0) return std::nullopt;
-    place.disp = std::int64_t{distance} * bytes_in_memory(p);
+    if (distance != 0 && unit == 0) return std::nullopt;
+    place.disp = std::int64_t{distance} * unit;
   } else if (mod == 2 || has_no_base) {
     if (at + 4 > size) return std::nullopt;
     std::int32_t distance = 0;

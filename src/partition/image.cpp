@@ -22,7 +22,7 @@ Image::Image(std::uint64_t shift, const Elf64_Phdr* headers, int count) : shift_
 
 Image::Bytes Image::bytes(std::uint64_t address) const {
   for (const Segment& segment : segments_) {
-    if (address < segment.begin || address >= segment.end) continue;
+    if (!segment.contains(address)) continue;
     // NOLINTNEXTLINE(performance-no-int-to-ptr): as the loader has mapped it
     return {reinterpret_cast<const std::uint8_t*>(address + shift_), segment.end - address};
   }
@@ -31,13 +31,13 @@ Image::Bytes Image::bytes(std::uint64_t address) const {
 
 bool Image::is_code(std::uint64_t address) const {
   return std::any_of(segments_.begin(), segments_.end(),
-                     [&](const Segment& s) { return s.executable && address >= s.begin && address < s.end; });
+                     [&](const Segment& s) { return s.executable && s.contains(address); });
 }
 
 bool Image::is_constant(std::uint64_t address) const {
-  const auto is_in = [&](const Segment& s) { return address >= s.begin && address < s.end; };
-  return std::any_of(segments_.begin(), segments_.end(), is_in) &&
-         std::none_of(segments_.begin(), segments_.end(), [&](const Segment& s) { return is_in(s) && s.writable; });
+  return bytes(address).data != nullptr && std::none_of(segments_.begin(), segments_.end(), [&](const Segment& s) {
+           return s.writable && s.contains(address);
+         });
 }
 
 template <typename T>

@@ -29,6 +29,7 @@ class Image {
   struct Segment {
     std::uint64_t begin, end;  ///< its own addresses
     bool executable, writable;
+    bool contains(std::uint64_t address) const { return address >= begin && address < end; }
   };
   /// @param shift what is added to its own addresses to find it in memory
   /// @param headers its program headers

@@ -38,6 +38,10 @@ constexpr int kArguments[] = {kRdi, kRsi, kRdx, kRcx, kR8, kR9};
 constexpr int kCallerSaved[] = {kRax, kRcx, kRdx, kRsi, kRdi, kR8, kR9, kR10, kR11};
 /// A GeneralRegister, whatever part of it is named; -1 if it is none.
 int number_of(x86_reg name);
+/// The name of a whole GeneralRegister.
+x86_reg name_of(int number);
+/// True for the second byte of a general register.
+bool is_second_byte(x86_reg name);
 /// An OtherRegister; -1 for a general register, or one that holds no data.
 int vector_of(x86_reg name);
 

@@ -25,10 +25,6 @@ bool is_move(x86_insn kind) {
 
 bool is_register(const cs_x86_op& operand) { return operand.type == X86_OP_REG && number_of(operand.reg) >= 0; }
 
-bool is_second_byte(x86_reg name) {
-  return name == X86_REG_AH || name == X86_REG_BH || name == X86_REG_CH || name == X86_REG_DH;
-}
-
 bool is_lost_over_call(int reg) {
   return std::find(std::begin(kCallerSaved), std::end(kCallerSaved), reg) != std::end(kCallerSaved);
 }

@@ -9,10 +9,6 @@ namespace steelyard::partition {
 
 namespace {
 
-bool is_second_byte(x86_reg name) {
-  return name == X86_REG_AH || name == X86_REG_BH || name == X86_REG_CH || name == X86_REG_DH;
-}
-
 // Sets of registers that are no general ones, a bit each (System V ABI): of results, and of arguments, xmm0 to xmm7.
 constexpr std::uint64_t kReturnedVectors =
     std::uint64_t{1} << kXmm0 | std::uint64_t{1} << kXmm1 | std::uint64_t{1} << kX87;
