@@ -131,12 +131,16 @@ def _waiting(run: Run) -> str:
     return _waiting_ranks(run, text)
 
 
+def _in_mpi(run: Run) -> pd.Series[Any]:
+    """Seconds of each rank. One that sleeps in a phase waits for no message."""
+    return run.ranks["mpi"] - run.ranks["quiesced"]
+
+
 def _waiting_ranks(run: Run, text: str) -> str:
     ranks = run.ranks
     if len(ranks) < 2:
         return text
-    # A rank that sleeps in a phase waits for no message.
-    share = ((ranks["mpi"] - ranks["quiesced"]) / ranks["wall"].where(ranks["wall"] > 0)).fillna(0.0)
+    share = (_in_mpi(run) / ranks["wall"].where(ranks["wall"] > 0)).fillna(0.0)
     most, worth_a_line = float(share.max()), run.thresholds["mpi_share"]
     if most < worth_a_line:
         return f"{text} No rank spent more than {percent(worth_a_line)} of its time in MPI."
@@ -151,7 +155,7 @@ def _waiting_ranks(run: Run, text: str) -> str:
 def _for_whom(run: Run, waiting: pd.Series[Any]) -> str:
     limits = run.thresholds
     waits = run.waits[run.waits["rank"].isin(waiting.index)]
-    in_mpi = float((run.ranks["mpi"] - run.ranks["quiesced"])[waiting.index].sum())
+    in_mpi = float(_in_mpi(run)[waiting.index].sum())
     known = float(waits["seconds"].sum())
     if known <= 0 or known < limits["known_wait_share"] * in_mpi:
         return ""
