@@ -15,6 +15,7 @@ import shutil
 import subprocess
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -82,24 +83,23 @@ def test_safe_queries_are_proved() -> None:
     assert count > 100 and len(missed) <= (1 - LEAST_SHARE) * count
 
 
-@pytest.mark.parametrize(("name", "options"), [
-    *itertools.product(("safe_collapsed_simd", "safe_unless_it_ends", "safe_one_loop_or_the_other",
-                        "safe_kept_over_a_call"), ("-O2", "-O3")),
-    *itertools.product(("safe_switch", "safe_switch_in_a_switch", "safe_switch_on_index"), OPTIONS),
-    *itertools.product(("safe_switch_on_letters", "safe_switch_around_loops"), ("-O0", "-O2", "-O3")),
-    ("safe_remainder_by_a_constant", "-O1")])
-@pytest.mark.parametrize("compiler", found(".c"))
-def test_loops_of_applications_are_proved(compiler: str, name: str, options: str) -> None:
-    its_own = [query for query in queries(HERE / "safe.c", compiler, options) if query[0] == name]
-    assert its_own and all(proved for _, proved, _ in its_own), its_own
+def must_be_proved() -> Iterator[tuple[Path, str, str, str]]:
+    of_c = [*itertools.product(("safe_collapsed_simd", "safe_unless_it_ends", "safe_one_loop_or_the_other",
+                                "safe_kept_over_a_call"), ("-O2", "-O3")),
+            *itertools.product(("safe_switch", "safe_switch_in_a_switch", "safe_switch_on_index"), OPTIONS),
+            *itertools.product(("safe_switch_on_letters", "safe_switch_around_loops"), ("-O0", "-O2", "-O3")),
+            ("safe_remainder_by_a_constant", "-O1")]
+    of_fortran = [("safe_after_either_loop", "-O2"), ("safe_passes_addresses", "-O2"), ("safe_passes_addresses", "-O3"),
+                  *itertools.product(("safe_select",), OPTIONS)]
+    for source, cases in ((HERE / "safe.c", of_c), (HERE / "safe.f90", of_fortran)):
+        for compiler, (name, options) in itertools.product(found(source.suffix), cases):
+            yield source, compiler, name, options
 
 
-@pytest.mark.parametrize(("name", "options"), [
-    ("safe_after_either_loop", "-O2"), ("safe_passes_addresses", "-O2"), ("safe_passes_addresses", "-O3"),
-    *itertools.product(("safe_select",), OPTIONS)])
-@pytest.mark.parametrize("compiler", found(".f90"))
-def test_loops_of_fortran_applications_are_proved(compiler: str, name: str, options: str) -> None:
-    its_own = [query for query in queries(HERE / "safe.f90", compiler, options) if query[0].rstrip("_") == name]
+@pytest.mark.parametrize(("source", "compiler", "name", "options"), list(must_be_proved()),
+                         ids=lambda value: value.name if isinstance(value, Path) else value)
+def test_loops_of_applications_are_proved(source: Path, compiler: str, name: str, options: str) -> None:
+    its_own = [query for query in queries(source, compiler, options) if query[0].rstrip("_") == name]
     assert its_own and all(proved for _, proved, _ in its_own), its_own
 
 

@@ -59,34 +59,22 @@ void unsafe_on_kind_of_id(double* a, int n) {
     for (int i = 0; i < n; ++i) SWITCH(a, i, kind);
   }
 }
-void unsafe_on_share(double* a, int n) {
-#pragma omp parallel
-  {
-    const int threads = omp_get_num_threads(), id = omp_get_thread_num();
-    int share = n / threads, before = n % threads;
-    if (id < before) {
-      ++share;
-      before = 0;
-    }
-    const int first = share * id + before;
-    for (int i = first; i < first + share; ++i) a[i] *= 2;
-    SWITCH(a, 5, share);
+#define ON_PART(part)                                                       \
+  void unsafe_on_##part(double* a, int n) {                                 \
+    _Pragma("omp parallel") {                                               \
+      const int threads = omp_get_num_threads(), id = omp_get_thread_num(); \
+      int share = n / threads, before = n % threads;                        \
+      if (id < before) {                                                    \
+        ++share;                                                            \
+        before = 0;                                                         \
+      }                                                                     \
+      const int first = share * id + before;                                \
+      for (int i = first; i < first + share; ++i) a[i] *= 2;                \
+      SWITCH(a, 5, part);                                                   \
+    }                                                                       \
   }
-}
-void unsafe_on_before(double* a, int n) {
-#pragma omp parallel
-  {
-    const int threads = omp_get_num_threads(), id = omp_get_thread_num();
-    int share = n / threads, before = n % threads;
-    if (id < before) {
-      ++share;
-      before = 0;
-    }
-    const int first = share * id + before;
-    for (int i = first; i < first + share; ++i) a[i] *= 2;
-    SWITCH(a, 5, before);
-  }
-}
+ON_PART(share)
+ON_PART(before)
 void unsafe_on_rest(double* a, int n) {
 #pragma omp parallel
   SWITCH(a, 5, n % omp_get_num_threads());
