@@ -54,9 +54,9 @@ build-demo build-installed build-wheel: build-%:
 	@cmake --build build -j $(JOBS) --target $*
 
 
-# A slot of ctest is half a core: cmake/SteelyardTargets.cmake.
+# Two cores have five slots of ctest: cmake/SteelyardTargets.cmake.
 test: build  ## Build everything and run every test, on every MPI that was found
-	@ctest --test-dir build --output-on-failure -j $$((2 * $(JOBS))) $(CTEST_FLAGS)
+	@ctest --test-dir build --output-on-failure -j $$(((5 * $(JOBS) + 1) / 2)) $(CTEST_FLAGS)
 
 test-mpis: build  ## End-to-end tests on Open MPI 5, MPICH 5 and Intel MPI from PyPI
 	@set -a && . tools/mpi.env && tests/packaging/check-pypi-mpis.sh $(CURDIR)/build $(CURDIR)/build/mpis $(PYTHON) all

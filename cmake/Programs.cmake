@@ -67,20 +67,20 @@ function(steelyard_programs name)
 endfunction()
 
 # steelyard_mpi_test(<name> FLAVOUR <mpi> RANKS <n> COMMAND <program> [args ...] [EXPECT <regex>] [LABELS ...]
-# [ENVIRONMENT ...] [HALF_CORES <n>])
+# [ENVIRONMENT ...] [SLOTS <n>])
 # A test under that MPI's launcher, with two threads per rank unless ENVIRONMENT says otherwise. It must end with status
-# 0, and its output must match EXPECT (an extended regular expression). HALF_CORES: its PROCESSORS
-# (SteelyardTargets.cmake), 4 by default.
+# 0, and its output must match EXPECT (an extended regular expression). SLOTS: its PROCESSORS
+# (SteelyardTargets.cmake), 5 by default.
 function(steelyard_mpi_test name)
   if(NOT STEELYARD_TESTS)
     return()
   endif()
-  cmake_parse_arguments(ARG "" "FLAVOUR;RANKS;EXPECT;HALF_CORES" "COMMAND;LABELS;ENVIRONMENT" ${ARGN})
-  if(NOT ARG_HALF_CORES)
-    set(ARG_HALF_CORES 4)
+  cmake_parse_arguments(ARG "" "FLAVOUR;RANKS;EXPECT;SLOTS" "COMMAND;LABELS;ENVIRONMENT" ${ARGN})
+  if(NOT ARG_SLOTS)
+    set(ARG_SLOTS 5)
   endif()
   add_test(NAME ${name} COMMAND ${PROJECT_SOURCE_DIR}/tests/expect.sh "${ARG_EXPECT}"
            ${STEELYARD_${ARG_FLAVOUR}_RUN} -n ${ARG_RANKS} ${ARG_COMMAND})
-  set_tests_properties(${name} PROPERTIES TIMEOUT 120 PROCESSORS ${ARG_HALF_CORES} LABELS "${ARG_LABELS}"
+  set_tests_properties(${name} PROPERTIES TIMEOUT 120 PROCESSORS ${ARG_SLOTS} LABELS "${ARG_LABELS}"
     ENVIRONMENT "${STEELYARD_RUN_ENVIRONMENT};OMP_NUM_THREADS=2;${ARG_ENVIRONMENT}")
 endfunction()

@@ -82,9 +82,10 @@ function(steelyard_library name)
   steelyard_precompile(${name})
 endfunction()
 
-# PROCESSORS of a test counts half cores: `make test` has ctest run as many tests at once as take all. 1: a test that
-# sleeps or waits for most of its time, which is what a test without the property is taken for; 2: a core; 4: two cores,
-# or expectations of times, for which a machine of two cores has to be free. COST 10: begun before the many short ones.
+# PROCESSORS of a test counts slots, of which two cores have five: `make test` has ctest run as many tests at once as
+# take all. 1: a test that sleeps or waits for most of its time, which is what a test without the property is taken for:
+# one more of them beside two that compute; 2: a core; 5: two cores, or expectations of times, for which a machine of
+# two cores has to be free. COST 10: begun before the many short ones.
 
 # steelyard_test_program(<name> SOURCES ... [LINK ...]): a GoogleTest program.
 function(steelyard_test_program name)

@@ -15,9 +15,10 @@ tests=$(grep -v /src/cli/ "build-$preset/unit_tests.txt" | while read -r name so
   [ "$preset" != thread ] || grep -qE '#include <(thread|pthread\.h)>' "$source" || continue
   echo "$name"
 done)
-# $tests is a list of words. A slot of ctest is half a core: cmake/SteelyardTargets.cmake.
+# $tests is a list of words. Two cores have five slots of ctest: cmake/SteelyardTargets.cmake.
 cmake --build "build-$preset" -j "$jobs" --target $tests
 # LLVM's OpenMP runtime frees its own memory only after leaks are searched for.
 echo leak:libomp.so >"build-$preset/leaks.txt"
-LSAN_OPTIONS=suppressions=$PWD/build-$preset/leaks.txt:print_suppressions=0 \
-  ctest --test-dir "build-$preset" -L unit --output-on-failure -j $((2 * jobs)) -R "^($(echo $tests | tr ' ' '|'))\$"
+export LSAN_OPTIONS=suppressions=$PWD/build-$preset/leaks.txt:print_suppressions=0
+ctest --test-dir "build-$preset" -L unit --output-on-failure -j $(((5 * jobs + 1) / 2)) \
+  -R "^($(echo $tests | tr ' ' '|'))\$"

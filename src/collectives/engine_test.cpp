@@ -421,7 +421,7 @@ TEST(Engine, ScattersBlocksOfAllLengths) {
     std::atomic<int> wrong{0};
     machine.run([&](Machine::Rank& self) {
       Random same(5);
-      for (unsigned call = 0; call < 150; ++call) {
+      for (unsigned call = 0; call < (base::sanitized ? 40U : 150U); ++call) {
         const std::size_t lengths[] = {0, 1, 100, 900, 30'000, 200'000};
         const std::size_t bytes = lengths[same() % 6];
         const int root = static_cast<int>(same() % static_cast<unsigned>(ranks));
@@ -430,7 +430,7 @@ TEST(Engine, ScattersBlocksOfAllLengths) {
         const bool gaps = self.dice() % 4 == 0;
         Buffer mine(keeps ? 0 : bytes, self.dice() % 4 == 0), block(bytes, gaps);
         Buffer all(bytes * static_cast<std::size_t>(ranks), gaps);
-        all.fill(call);
+        if (self.rank() == root) all.fill(call);
         const auto outcome = self.scatter(0, {mine, keeps, &block, &all}, root);
         if (ranks == 1) {
           if (outcome) ++wrong;
