@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Sections with tables of loops, tasks, decisions, ranks and nodes."""
+"""Sections with tables of loops, tasks, phases, decisions, ranks and nodes."""
 
 from __future__ import annotations
 
 from typing import Optional
+
+import pandas as pd
 
 from .charts import Bar, bars
 from .record import Run
@@ -223,6 +225,47 @@ def tasks_flow(run: Run) -> Optional[Section]:
     caption = first_of(len(run.tasks), "ranks")
     return Section(
         "task-flow", "How many tasks, results and connections did each rank have?", table=table, caption=caption
+    )
+
+
+def phase_ways(run: Run) -> Optional[Section]:
+    frame = run.phases.head(MOST)
+    if not len(frame):
+        return None
+    several = len(run.nodes) > 1
+    table = Table(
+        [
+            Column("processes", meaning("way", "processes")),
+            Column("threads", meaning("way", "threads")),
+            Column("at most", meaning("way", "max_per_resource"), False),
+            *([Column("node")] if several else []),
+            Column("runs", meaning("phase", "runs")),
+            Column("time", meaning("phase", "seconds")),
+            Column("a run", meaning("way", "seconds")),
+            Column("best saves", meaning("way", "gain")),
+        ]
+    )
+    for _, row in frame.iterrows():
+        gain = nothing()
+        if row["autotuned"] and not row["best"]:
+            gain = Cell("not compared", 0.0)
+            if pd.notna(row["gain"]):
+                words = band(row["gain"], row["gain_low"], row["gain_high"], run.confidence)
+                gain = Cell(words, float(row["gain"]))
+        table.add(
+            Cell(f"{row['processes']} of {row['sharing']}", float(row["processes"])),
+            count(row["threads"]),
+            text(f"{row['max_per_resource']} for each {row['resource']}"),
+            *([count(row["node"])] if several else []),
+            count(row["runs"]) if row["best"] else nothing(),
+            seconds(row["total"]) if row["best"] else nothing(),
+            seconds(row["seconds"]) if row["seconds"] else nothing(),
+            gain,
+            kind="" if row["best"] else "declined",
+        )
+    caption = "Runs and time of a phase stand with its fastest way so far. " + first_of(len(run.phases), "ways")
+    return Section(
+        "phase-ways", "How many processes and threads worked in each phase?", table=table, caption=caption.strip()
     )
 
 

@@ -191,6 +191,33 @@ class Run:
         return _with_sums(_frame(rows, {"region": "object", "rank": "int64", "count": "int64", **_totals_columns()}))
 
     @functools.cached_property
+    def phases(self) -> pd.DataFrame:
+        """One row per way in which a phase of coupled libraries (steelyard/phases.h) may run.
+
+        Columns: phase (number, from 0), rank and node (of the first process that shares the phase), sharing (how many
+        processes of the node share it), autotuned, runs and total (seconds of all runs, in any way), best (True for the
+        fastest way so far), resource, max_per_resource, processes and threads (of the way), seconds (typical time of a
+        run; 0 if none was measured), gain (part of that time which the best way saves) with gain_low and gain_high (its
+        confidence interval); NaN if the two were not compared. Empty if the program has no phases."""
+        more = {"phase": "int64", "sharing": "int64", "total": "float64"}
+        columns = {**more, **_properties("phase"), **_properties("way"), "best": "bool"}
+        del columns["ways"]
+        rows = [
+            {
+                **phase,
+                "phase": number,
+                "sharing": phase["processes"],
+                "total": phase["seconds"],
+                **dict.fromkeys(("gain", "gain_low", "gain_high"), float("nan")),
+                **way,
+                "best": at == phase["best"],
+            }
+            for number, phase in enumerate(self.record.get("phases", []))
+            for at, way in enumerate(phase["ways"])
+        ]
+        return _frame(rows, columns)
+
+    @functools.cached_property
     def tasks(self) -> pd.DataFrame:
         """One row per rank with task pools that were freed.
 

@@ -95,6 +95,7 @@ def record(ranks, steps, keep=None, packed=True, seed=1, drift=0.1):
         "decisions": sorted(moves, key=lambda d: d["time"]),
         "loops": [_loop(i) for i in range(5)],
         "ranks": rows,
+        "phases": [_phase()],
         "tasks": [_tasks(r, random) for r in range(ranks)],
     }
 
@@ -206,6 +207,25 @@ def _loop(i):
         "time": 9.0 / (i + 1),
         "idle": 0.02 * i,
         "stolen": 0.06,
+    }
+
+
+def _phase():
+    way = {"resource": "core", "max_per_resource": 1, "processes": 8, "threads": 1, "seconds": 0.058}
+    wide = {"resource": "NUMA domain", "max_per_resource": 1, "processes": 2, "threads": 4, "seconds": 0.04}
+    return {
+        "rank": 0,
+        "node": 0,
+        "processes": 8,
+        "autotuned": True,
+        "runs": 30,
+        "seconds": 1.24,
+        "best": 1,
+        "ways": [
+            {**way, "gain": 0.31, "gain_low": 0.28, "gain_high": 0.33},
+            {**wide, "gain": 0.0, "gain_low": 0.0, "gain_high": 0.0},
+            {**way, "resource": "machine", "processes": 1, "threads": 8, "seconds": 0},
+        ],
     }
 
 

@@ -74,6 +74,8 @@ def test_page_of_every_kind_of_section(large):
         "How were the iterations of each loop divided?",
         "Simulated: ",
         "tasks were spawned",
+        "How many processes and threads worked in each phase?",
+        "2 of 8",
     ):
         assert words in found.text, words
 

@@ -37,17 +37,18 @@ def test_schema_is_a_schema():
 
 def test_schema_is_strict_and_explains_every_member():
     found = list(structs(steelyard.schema()))
-    assert len(found) == 18
+    assert len(found) == 20
     # older records lack it, or the run had none of it
     later = {"thresholds", "loops", "broadcasts", "scatters", "slurm", "tasks", "trees", "kept_regions", "regions",
              "cpu", "run_delay", "lent_by_call", "came_late", "quiesced", "virtual_regions", "gpu", "gpu_capacity",
              "gpu_waits", "omp_tasks", "paused", "transport", "other_regions", "mpi_overlapped", "beyond_owned",
-             "optimiser", "plans", "changes", "openmp_tool", "repeats_work", "run_delay_lending"}
+             "optimiser", "plans", "changes", "openmp_tool", "repeats_work", "run_delay_lending", "phases"}
     later |= {"against", "gain", "gain_low", "gain_high", *(f"{way}_{what}" for way in ("shared", "library")
                                                             for what in ("looks", "wait", "low", "high"))}
     later |= {f"left_{why}" for why in ("threads", "boards", "first", "length", "choice", "memory", "nodes")}
     for struct in found:
-        left_out = later | ({"lent", "gpu_wait"} if "length" in struct["properties"] else set())
+        left_out = later - ({"phases"} if "phase_source" in struct["properties"] else set())  # steps of a node
+        left_out |= {"lent", "gpu_wait"} if "length" in struct["properties"] else set()
         left_out -= {"regions"} if "region_wall" in struct["properties"] else set()  # their number, in totals
         assert struct["additionalProperties"] is False
         assert struct["required"] == [name for name in struct["properties"] if name not in left_out]

@@ -80,6 +80,12 @@ def test_tasks_and_collectives_as_frames(written):
         assert set(frame.columns) == set(steelyard.schema()["$defs"][members]["properties"]) - {"rank"}
 
 
+def test_ways_of_phases_as_a_frame(written):
+    ways = steelyard.load(written / "rich.json").phases
+    assert ways.phase.tolist() == [0, 0] and ways.best.tolist() == [False, True] and ways.sharing.tolist() == [4, 4]
+    assert ways.gain_high.fillna(-1).tolist() == [0.2, -1] and ways.total.tolist() == [1.2, 1.2]
+
+
 def test_ranks_are_told_while_they_are_read(example):
     told = []
     steelyard.load(example, lambda done, of: told.append((done, of)))

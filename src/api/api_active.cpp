@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <span>
 #include <string>
+#include <utility>
 
 #include "api/hooks.h"
 #include "api/outcome.h"
@@ -26,6 +28,19 @@ void steelyard_internal_phases_begin(int processes) {
 }
 void steelyard_internal_hold_begins(void) { steelyard::session::hold_begins(); }
 void steelyard_internal_hold_ends(int64_t phases) { steelyard::session::hold_ends(phases); }
+void steelyard_internal_phase_left(const steelyard_internal_phase_t* p) {
+  steelyard::observe::PhaseRecord phase;
+  phase.processes = p->processes;
+  phase.autotuned = p->autotuned != 0;
+  phase.runs = p->runs;
+  phase.seconds = p->seconds;
+  phase.best = p->best;
+  for (const steelyard_internal_way_t& w : std::span(p->way, static_cast<std::size_t>(p->ways))) {
+    phase.ways.push_back(
+        {w.resource, w.max_per_resource, w.processes, w.threads, w.seconds, w.gain, w.gain_low, w.gain_high});
+  }
+  steelyard::session::phase_left(p->number, std::move(phase));
+}
 
 void steelyard_internal_pool_runs(int threads) { steelyard::session::pool_runs(threads); }
 void steelyard_internal_work_shared(void) { steelyard::session::work_shared(); }

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "observe/phase_record.h"
+
 // A runtime that does as it is told, for the tests of the API alone.
 namespace steelyard::api::fake {
 
@@ -21,5 +23,6 @@ inline std::vector<int> cpus = {0};  ///< in use
 inline std::vector<int> kept;        ///< as return_wanted_cores() was told
 inline int holds = 0;                ///< how often hold_begins() arrived
 inline std::int64_t held = 0;        ///< as hold_ends() was told
+inline observe::PhaseRecord phase;   ///< as phase_left() was told
 
 }  // namespace steelyard::api::fake

@@ -125,6 +125,34 @@ class CalledTransport final : public Transport {
   const steelyard_node_transport_t& by_;
 };
 
+/// Tells the run record how a phase has run until now.
+void tell(const Account& account) {
+  std::vector<steelyard_internal_way_t> ways;
+  ways.reserve(account.configurations().size());
+  for (const Configuration& it : account.configurations()) {
+    steelyard_internal_way_t way{
+        name_of(it.resource).data(), it.max_per_resource, it.processes, it.threads, 0, 0, 0, 0};
+    if (account.contest) {
+      const int candidate = static_cast<int>(ways.size());
+      const auto gain = account.contest->gain_over(candidate);
+      way.seconds = account.contest->typical(candidate);
+      way.gain = gain.value;
+      way.gain_low = gain.interval.low;
+      way.gain_high = gain.interval.high;
+    }
+    ways.push_back(way);
+  }
+  const steelyard_internal_phase_t phase{account.number(),
+                                         account.size(),
+                                         account.autotuned() ? 1 : 0,
+                                         account.runs(),
+                                         1e-9 * static_cast<double>(account.time()),
+                                         static_cast<int>(account.best()),
+                                         static_cast<int>(ways.size()),
+                                         ways.data()};
+  steelyard_internal_phase_left(&phase);
+}
+
 void show(const View& view, steelyard_view_t* shown) {
   *shown = {view.data, static_cast<int>(view.members.size()), view.sizes.data(), view.members.data()};
 }
@@ -329,14 +357,14 @@ steelyard_status_t steelyard_phase_create_autotuned(steelyard_node_t* node, cons
           "numbers from 1, or 0 for no bound",
           within.min_processes, within.max_processes, within.max_threads);
     }
-    std::vector<Configuration> configurations = configurations_between(*node->context, within);
+    const std::vector<Configuration> configurations = configurations_between(*node->context, within);
     if (configurations.empty()) {
       return invalid_argument(
           "no configuration of the phase has {} to {} processes on this node of {}: widen the bounds",
           within.min_processes, within.max_processes == 0 ? node->context->size() : within.max_processes,
           node->context->size());
     }
-    *phase = new steelyard_phase{Phase(node->context, std::move(configurations)), {}, {}};
+    *phase = new steelyard_phase{Phase(node->context, configurations), {}, {}};
     return Status();
   });
 }
@@ -355,8 +383,13 @@ steelyard_status_t steelyard_phase_enter(steelyard_phase_t* phase, int* chosen) 
 
 steelyard_status_t steelyard_phase_leave(steelyard_phase_t* phase) {
   return guarded(__func__, phase, [&] {
-    const Waiting waiting(!phase->phase.chosen());
-    return phase->phase.leave();
+    Status left;
+    {
+      const Waiting waiting(!phase->phase.chosen());
+      left = phase->phase.leave();
+    }
+    if (left && phase->phase.account().me() == 0) tell(phase->phase.account());
+    return left;
   });
 }
 

@@ -133,6 +133,7 @@ void merge(RunRecord& record, std::vector<Contribution> contributions) {
     add_kept_regions(record.kept_regions, std::move(c.kept_regions));
     add_other_regions(record.other_regions, std::move(c.other_regions));
     add_regions(record.regions, std::move(c.regions));
+    record.phases.insert(record.phases.end(), c.phases.begin(), c.phases.end());
     record.tasks.insert(record.tasks.end(), c.tasks.begin(), c.tasks.end());
     record.trees.insert(record.trees.end(), c.trees.begin(), c.trees.end());
     for (const std::string& what : c.intercepted) add_new(record.intercepted, what);

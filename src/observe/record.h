@@ -9,6 +9,7 @@
 #include "observe/broadcasts.h"
 #include "observe/metrics.h"
 #include "observe/packed.h"
+#include "observe/phase_record.h"
 #include "observe/region_record.h"
 #include "observe/thresholds.h"
 #include "observe/totals.h"
@@ -175,6 +176,7 @@ struct RunRecord {
   std::vector<KeptRegion> kept_regions;    ///< the same; left out of the file where there were none
   std::vector<OtherRegion> other_regions;  ///< the same
   std::vector<RegionRecord> regions;       ///< named by the program, longest first; left out where there were none
+  std::vector<PhaseRecord> phases;         ///< by rank; left out of the file where there were none
   std::vector<TasksRecord> tasks;          ///< by rank; empty where there were none, and then left out of the file
   std::vector<Tree> trees;  ///< of broadcasts, one a communicator; left out of the file where there were none
   Metrics metrics;          ///< derived from `ranks` by metrics_of()
@@ -195,6 +197,7 @@ struct Contribution {
   std::vector<RegionRecord> regions;  ///< with this rank alone; wall and metrics are not set
   std::vector<std::string> intercepted;
   std::vector<std::string> remarks;
+  std::vector<PhaseRecord> phases;      ///< of contexts whose first process it is
   std::vector<TasksRecord> tasks;       ///< one element where there were any
   std::vector<Tree> trees;              ///< of the communicators whose rank 0 it is
   std::map<int, double> borrowed_from;  ///< core s of totals.borrowed, by the rank that owned the core

@@ -20,8 +20,8 @@ using testing::StartsWith;
 
 Contribution rich_contribution() {
   const RunRecord run = rich_run();
-  return {run.ranks[6], run.nodes,       run.decisions, run.loops, run.kept_regions, run.other_regions,
-          run.regions,  run.intercepted, run.remarks,   run.tasks, run.trees,        {{1, 0.25}}};
+  return {run.ranks[6],    run.nodes,   run.decisions, run.loops, run.kept_regions, run.other_regions, run.regions,
+          run.intercepted, run.remarks, run.phases,    run.tasks, run.trees,        {{1, 0.25}}};
 }
 
 std::string replaced(std::string text, const std::string& from, const std::string& to) {
@@ -118,6 +118,15 @@ TEST(RecordJson, ReadsTasksOfEarlierVersions) {
   const base::Status status = from_json(text, back);
   ASSERT_TRUE(status) << status.sentence();
   EXPECT_EQ(to_json(back), to_json(record));
+}
+
+TEST(RecordJson, WhatWasNotComparedHasNoInterval) {
+  RunRecord record = rich_run(), back;
+  record.phases = {{.rank = 4, .processes = 4, .autotuned = true, .ways = {{"core", 1, 4, 1, 2, 0.5, 0.4, 0.6}, {}}}};
+  ASSERT_TRUE(from_json(to_json(record), back));
+  EXPECT_EQ(to_json(back), to_json(record));
+  EXPECT_EQ(back.phases[0].ways[0].gain_high, 0.6);
+  EXPECT_TRUE(std::isinf(back.phases[0].ways[1].gain_low) && std::isinf(back.phases[0].ways[1].gain_high));
 }
 
 TEST(RecordJson, EmptyRunIsARecord) {
@@ -398,6 +407,9 @@ TEST(RecordFiles, ForTheSchema) {
   rich.ranks[2].totals.omp_tasks = 7;
   rich.ranks[2].totals.virtual_regions = 1;
   rich.metrics.gpu = 0.9;
+  rich.phases = {{.processes = 4, .autotuned = true, .runs = 30, .seconds = 1.2, .best = 1, .ways = {{}, {}}}};
+  rich.phases[0].ways[0].gain_low = 0.1;
+  rich.phases[0].ways[0].gain_high = 0.2;
   rich.tasks.emplace_back();
   rich.openmp_tool = "/opt/tool/libtool.so";
   rich.slurm = {"4711", "0", "node[01-04]"};

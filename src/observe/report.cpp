@@ -171,6 +171,7 @@ std::string full_report(const RunRecord& record) {
   if (!record.regions.empty()) out += region_table(record);
   if (!record.kept_regions.empty()) out += kept_regions(record);
   if (!record.other_regions.empty()) out += other_region_table(record);
+  if (!record.phases.empty()) out += phase_table(record);
   if (!record.tasks.empty()) out += tasks(record);
   if (!record.decisions.empty()) out += "\nDecisions\n";
   for (const DecisionRecord& d : record.decisions) out += decision(d);

@@ -551,6 +551,7 @@ std::vector<std::string> summary(const RunRecord& record, const std::string& pat
     say_lending(sum, record.thresholds, moves.empty(), page);
     say_loops(record, page);
   }
+  for (const std::string& line : phase_lines(record, 2)) page.say("phase", line, 3);
   say_tasks(record, page);
   say_regions(record, page);
   say_notes(record, page);

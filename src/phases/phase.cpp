@@ -63,14 +63,14 @@ std::vector<Configuration> configurations_between(const Context& context, const 
 
 Phase::Phase(std::shared_ptr<Context> context, Resource resource, int max_processes) : context_(std::move(context)) {
   take({context_->settle(resource), max_processes, 0, 0});
+  account_ = &Account::open(context_->size(), context_->me(), false, {run_.configuration});
   scattered_ = run_;
 }
 
-Phase::Phase(std::shared_ptr<Context> context, std::vector<Configuration> configurations)
-    : context_(std::move(context)),
-      configurations_(std::move(configurations)),
-      contest_(std::in_place, static_cast<int>(configurations_.size()), context_->decision()) {
-  take(configurations_.front());
+Phase::Phase(std::shared_ptr<Context> context, const std::vector<Configuration>& configurations)
+    : context_(std::move(context)), account_(&Account::open(context_->size(), context_->me(), true, configurations)) {
+  contest().emplace(static_cast<int>(configurations.size()), context_->decision());
+  take(configurations.front());
   scattered_ = run_;
 }
 
@@ -87,6 +87,7 @@ void Phase::take(const Configuration& configuration) {
 
 Phase::~Phase() {
   if (entered_) leave_late("it was freed");
+  account_->close();
 }
 
 void Phase::leave_all(const char* when) {
@@ -149,9 +150,10 @@ base::Status Phase::leave() {
   Hold::had_phase(length);
   Hold::end();
   if (!left) return left;
-  if (contest_) {
-    contest_->measured(1e-9 * static_cast<double>(length));
-    const Configuration& next = configurations_[static_cast<std::size_t>(contest_->next())];
+  account_->ran(length);
+  if (contest()) {
+    contest()->measured(1e-9 * static_cast<double>(length));
+    const Configuration& next = account_->configurations()[static_cast<std::size_t>(contest()->next())];
     if (next != run_.configuration) take(next);
   }
   return done;
@@ -160,8 +162,8 @@ base::Status Phase::leave() {
 std::uint32_t Phase::what(const Run& run) const {
   const auto bits = [](int value, int width) { return static_cast<std::uint32_t>(value) & ((1U << width) - 1); };
   // Threads only where they were agreed on: elsewhere each has those of the process that works for it.
-  return bits(static_cast<int>(run.configuration.resource), 3) | (contest_ ? 1U : 0U) << 3 |
-         bits(run.configuration.max_per_resource, 10) << 4 | bits(contest_ ? run.configuration.threads : 0, 10) << 14;
+  return bits(static_cast<int>(run.configuration.resource), 3) | (contest() ? 1U : 0U) << 3 |
+         bits(run.configuration.max_per_resource, 10) << 4 | bits(contest() ? run.configuration.threads : 0, 10) << 14;
 }
 
 base::Status Phase::unwind() {

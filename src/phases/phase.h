@@ -1,23 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <memory>
-#include <optional>
 #include <vector>
 
-#include "decide/contest.h"
+#include "phases/account.h"
 #include "phases/context.h"
 
 namespace steelyard::phases {
-
-/// How a phase may run: at most `max_per_resource` processes for each resource of that type, each with `threads`
-/// threads.
-struct Configuration {
-  Resource resource = Resource::machine;
-  int max_per_resource = 1;
-  int processes = 1;  ///< of this node that work
-  int threads = 1;    ///< of the process that has the most threads
-  bool operator==(const Configuration&) const = default;
-};
 
 /// Limits of the configurations that an autotuned phase tries.
 struct Bounds {
@@ -35,7 +24,7 @@ class Phase {
   /// At most `max_processes` processes for each resource of that type, with its cores shared among their threads.
   Phase(std::shared_ptr<Context> context, Resource resource, int max_processes);
   /// Autotuned: a contest of these configurations. The durations are the same in all processes, and so are the choices.
-  Phase(std::shared_ptr<Context> context, std::vector<Configuration> configurations);
+  Phase(std::shared_ptr<Context> context, const std::vector<Configuration>& configurations);
   /// Leaves it where that was forgotten, and says so: others sleep until all have left.
   ~Phase();
   Phase(const Phase&) = delete;
@@ -63,10 +52,11 @@ class Phase {
   const Distribution& distribution() const { return run_.distribution; }
   const Configuration& configuration() const { return run_.configuration; }
   /// False while an autotuned phase tries other configurations than its fastest.
-  bool settled() const { return !contest_ || contest_->settled(); }
+  bool settled() const { return !contest() || contest()->settled(); }
   /// Typical duration of an autotuned phase with configuration(), s; 0 without a measurement.
-  double typical() const { return contest_ ? contest_->typical(contest_->next()) : 0; }
+  double typical() const { return contest() ? contest()->typical(contest()->next()) : 0; }
   const Context& context() const { return *context_; }
+  const Account& account() const { return *account_; }
 
  private:
   struct Run {
@@ -75,6 +65,8 @@ class Phase {
     int threads = 1;
   };
 
+  std::optional<decide::Contest>& contest() { return account_->contest; }
+  const std::optional<decide::Contest>& contest() const { return account_->contest; }
   void take(const Configuration& configuration);
   base::Status unwind();
   /// How the phase runs, as far as it is the same in all processes: those that differ in it are in different phases.
@@ -82,10 +74,9 @@ class Phase {
   void leave_late(const char* when);
 
   std::shared_ptr<Context> context_;
-  std::vector<Configuration> configurations_;  ///< of an autotuned phase
-  std::optional<decide::Contest> contest_;     ///< of these
-  Run run_;                                    ///< the next; the present one while it is entered
-  Run scattered_;                              ///< that of the last gather; without one, the last
+  Account* account_ = nullptr;
+  Run run_;        ///< the next; the present one while it is entered
+  Run scattered_;  ///< that of the last gather; without one, the last
   bool gathered_ = false;
   bool entered_ = false;
   bool pushed_ = false;

@@ -96,6 +96,7 @@ struct Session {
   cores::Cores* cores = nullptr;
   Delivery* collectives = nullptr;
   observe::TasksRecord* tasks = nullptr;
+  std::map<int, observe::PhaseRecord>* phases = nullptr;
   bool lends = false;   // waits lend cores; not while `held`
   bool sleeps = false;  // waits may lend cores and sleep
 
