@@ -20,7 +20,13 @@ def core_time(run: Run) -> Optional[Section]:
     rows = [
         Bar(
             "all ranks",
-            [("useful", parts.useful), ("omp", parts.omp), ("mpi", parts.mpi), ("gpu_wait", parts.gpu)],
+            [
+                ("useful", parts.useful),
+                ("omp", parts.omp),
+                ("mpi", parts.mpi),
+                ("quiesced", parts.asleep),
+                ("gpu_wait", parts.gpu),
+            ],
             f"{percent(parts.useful)} computing",
         )
     ]

@@ -9,6 +9,7 @@ from typing import Optional, Sequence
 import pandas as pd
 
 from .record import Run
+from .shares import asleep_capacity
 from .table import Table
 from .words import number
 
@@ -18,7 +19,8 @@ LINES = 200  # of moves in a picture; more would hide it
 
 ACTIVITY = (("useful", "computing"), ("omp", "waiting in OpenMP"), ("mpi", "waiting in MPI"))
 GPU = ("gpu_wait", "waiting for a GPU")
-RARE = (("lent", "waiting, with its cores lent"), ("quiesced", "asleep while other ranks work in a phase"), GPU)
+ASLEEP = ("quiesced", "asleep while other ranks work in a phase")
+RARE = (("lent", "waiting, with its cores lent"), ASLEEP, GPU)
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,8 @@ def core_shares(run: Run) -> pd.DataFrame:
         {
             "useful": ranks["useful"],
             "omp": ranks["omp_imbalance"] + ranks["omp_scheduling"] + ranks["omp_serialisation"],
-            "mpi": ranks["mpi_capacity"],
+            "mpi": ranks["mpi_capacity"] - asleep_capacity(run),
+            "quiesced": asleep_capacity(run),
             "gpu_wait": ranks["gpu_capacity"],
         }
     )
@@ -64,7 +67,8 @@ def core_shares(run: Run) -> pd.DataFrame:
 
 def activities(run: Run) -> Sequence[tuple[str, str]]:
     """Those of core_shares() that this run has."""
-    return (*ACTIVITY, GPU) if run.ranks["gpu_capacity"].sum() > 0 else ACTIVITY
+    rare = ((ASLEEP, "quiesced"), (GPU, "gpu_capacity"))
+    return (*ACTIVITY, *(activity for activity, member in rare if run.ranks[member].sum() > 0))
 
 
 def timeline_legend(run: Run) -> Sequence[tuple[str, str]]:

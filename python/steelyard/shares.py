@@ -5,7 +5,10 @@ computing while its borrower uses it, and as waiting in MPI otherwise."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pandas as pd
 
 from .record import Run
 
@@ -18,6 +21,7 @@ class Shares:
     omp: float
     mpi: float
     gpu: float = 0.0
+    asleep: float = 0.0  # while other ranks work in a phase
 
 
 def shares_of(metrics: Mapping[str, float]) -> Shares:
@@ -29,7 +33,16 @@ def shares_of(metrics: Mapping[str, float]) -> Shares:
 
 
 def shares(run: Run) -> Shares:
-    return shares_of({str(name): float(value) for name, value in run.metrics.items()})
+    found = shares_of({str(name): float(value) for name, value in run.metrics.items()})
+    in_mpi = float(run.ranks["mpi_capacity"].sum())
+    asleep = found.mpi * float(asleep_capacity(run).sum()) / in_mpi if in_mpi > 0 else 0.0
+    return replace(found, mpi=found.mpi - asleep, asleep=asleep)
+
+
+def asleep_capacity(run: Run) -> pd.Series[Any]:
+    """Of each rank, the part of mpi_capacity in which it slept while others worked in a phase."""
+    ranks = run.ranks
+    return ranks["mpi_capacity"] * (ranks["quiesced"] / ranks["mpi"].where(ranks["mpi"] > 0)).fillna(0.0)
 
 
 def measures_threads(run: Run) -> bool:

@@ -124,8 +124,9 @@ def _waiting(run: Run) -> str:
         )
         return _waiting_ranks(run, text)
     gpu = f", {percent(parts.gpu)} waiting for GPUs" if parts.gpu > 0 else ""
+    asleep = f", {percent(parts.asleep)} asleep in phases" if parts.asleep > 0 else ""
     text = (
-        f"Of all core time, {percent(parts.useful)} was computing, {percent(parts.mpi)} waiting in MPI{gpu} "
+        f"Of all core time, {percent(parts.useful)} was computing, {percent(parts.mpi)} waiting in MPI{asleep}{gpu} "
         f"and {percent(parts.omp)} lost in OpenMP."
     )
     return _waiting_ranks(run, text)

@@ -49,7 +49,11 @@ def test_sleep_in_a_phase_is_no_time_in_mpi(example, tmp_path):
         for rank in record["ranks"]:
             rank["totals_ns"]["quiesced"] = rank["totals_ns"]["mpi"]
 
-    assert "No rank spent more than " in summary(run_of(example, tmp_path, asleep)).waiting
+    run = run_of(example, tmp_path, asleep)
+    assert "No rank spent more than " in summary(run).waiting
+    assert " asleep in phases and " in summary(run).waiting
+    parts = shares(run)
+    assert parts.asleep > 0 and parts.useful + parts.omp + parts.mpi + parts.asleep + parts.gpu == pytest.approx(1)
     assert "no rank spent more than " in report(tmp_path / "changed.json")
 
 
