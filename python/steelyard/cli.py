@@ -12,6 +12,7 @@ from .progress import bar
 from .record import InvalidRecord, Run, load
 from .words import printable
 
+WRITTEN = "`steelyard run` writes one at the end of a run, see --record"
 LARGE = 20_000_000  # bytes; reading a larger record takes long enough to show progress
 
 
@@ -42,8 +43,9 @@ def main(words: Optional[Sequence[str]] = None) -> int:
         _print(f"steelyard: {problem}", sys.stderr)
     except OSError as problem:
         file = str(problem.filename or "the output file")
-        done = "read the run record" if file in map(str, given.record) else "write"
-        _print(f"steelyard: cannot {done} {file}: {problem.strerror}", sys.stderr)
+        read = file in map(str, given.record)
+        done, advice = ("read the run record", WRITTEN) if read else ("write", "name another file")
+        _print(f"steelyard: cannot {done} {file}: {problem.strerror}; {advice}", sys.stderr)
     return 1
 
 

@@ -38,13 +38,18 @@ _NOT_FLAT = ("totals_ns", "waited_for", "timeline", "broadcasts", "scatters")
 _DTYPES = {"integer": "int64", "number": "float64", "boolean": "bool"}
 
 
+# what to do about a file that is not read
+_NO_RECORD = "name a file that `steelyard run` wrote, or repeat the run"
+_OTHER_VERSION = "read it with the version of Steelyard that wrote it"
+
+
 class InvalidRecord(ValueError):
     """A file that is not a run record. `problems` lists what is wrong and where."""
 
-    def __init__(self, path: PathLike, problems: list[str]):
+    def __init__(self, path: PathLike, problems: list[str], advice: str = _NO_RECORD):
         self.problems = problems
-        more = f"\n  ... and {len(problems) - 10} more" if len(problems) > 10 else ""
-        super().__init__(f"cannot read the run record {os.fspath(path)}:\n  " + "\n  ".join(problems[:10]) + more)
+        more = [f"... and {len(problems) - 10} more"] if len(problems) > 10 else []
+        super().__init__("\n  ".join([f"cannot read the run record {os.fspath(path)}:", *problems[:10], *more, advice]))
 
 
 @dataclass(frozen=True)
@@ -312,7 +317,7 @@ def _read(path: PathLike, progress: Optional[Progress] = None) -> tuple[dict[str
             problem = "the file is empty: a run writes its record when it ends"
         raise InvalidRecord(path, [problem]) from error
     if version := _of_another_version(record):
-        raise InvalidRecord(path, [version])
+        raise InvalidRecord(path, [version], _OTHER_VERSION if "schema" in record else _NO_RECORD)
     problems, timelines = examine(record, counted.checked)
     if problems:
         raise InvalidRecord(path, problems)
@@ -327,10 +332,7 @@ def _of_another_version(record: Any) -> Optional[str]:
         return None
     if "schema" not in record:
         return "schema: missing"
-    return (
-        f"schema: this version of Steelyard reads 1 to {newest}, found {found}; read it with the version of Steelyard"
-        " that wrote it"
-    )
+    return f"schema: this version of Steelyard reads 1 to {newest}, found {found}"
 
 
 class _Counted:

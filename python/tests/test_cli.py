@@ -54,8 +54,8 @@ def test_texts_of_a_record_do_not_control_the_terminal(example, older, tmp_path)
 @pytest.mark.parametrize(
     "words, status, said",
     [
-        (["none.json"], 1, "steelyard: cannot read the run record none.json: No such file"),
-        (["EXAMPLE", "--html=/nowhere/a.html"], 1, "steelyard: cannot write /nowhere/a.html: No such file"),
+        (["none.json"], 1, "cannot read the run record none.json: No such file or directory; `steelyard run` writes"),
+        (["EXAMPLE", "--html=/nowhere/a.html"], 1, "cannot write /nowhere/a.html: No such file or directory; name"),
         (["EXAMPLE", "--html=/dev/full"], 1, "steelyard: cannot write the output file: No space left"),
         (["EXAMPLE", "EXAMPLE", "--talp=x"], 2, "two records can only be compared"),
         (["EXAMPLE", "EXAMPLE", "EXAMPLE"], 2, "two records can only be compared"),

@@ -216,6 +216,10 @@ def test_no_record_is_told_in_one_line(tmp_path):
         with pytest.raises(steelyard.InvalidRecord, match=said) as error:
             steelyard.load(path)
         assert len(error.value.problems) == 1
+        assert str(error.value).endswith("\n  name a file that `steelyard run` wrote, or repeat the run")
+    path.write_text('{"schema": 9}')
+    with pytest.raises(steelyard.InvalidRecord, match="reads 1 to 2, found 9\n  read it with the version of Steelyard"):
+        steelyard.load(path)
 
 
 def test_a_missing_file_is_an_os_error(tmp_path):

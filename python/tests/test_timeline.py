@@ -139,7 +139,7 @@ def test_command_writes_the_same_file_twice(pair, tmp_path, capsys):
         (lambda r: r.update(command=["./other"]), "different commands: ./other and "),
         (lambda r: r.update(instrument="real"), "one record is real, the other emulated"),
         (lambda r: [rank.update(timeline=[]) for rank in r["ranks"]], "the first record has no timeline"),
-        (lambda r: r.update(schema=7), "reads 1 to 2, found 7; read it with the version"),
+        (lambda r: r.update(schema=7), "reads 1 to 2, found 7\n  read it with the version"),
     ],
 )
 def test_pictures_that_would_not_be_true_are_refused(pair, tmp_path, capsys, change, complaint):
