@@ -44,7 +44,7 @@ def main(words: Optional[Sequence[str]] = None) -> int:
     except OSError as problem:
         file = str(problem.filename or "the output file")
         read = file in map(str, given.record)
-        done, advice = ("read the run record", WRITTEN) if read else ("write", "name another file")
+        done, advice = ("read the run record", WRITTEN) if read else ("write", "name a file elsewhere")
         _print(f"steelyard: cannot {done} {file}: {problem.strerror}; {advice}", sys.stderr)
     return 1
 

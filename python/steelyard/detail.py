@@ -228,44 +228,46 @@ def tasks_flow(run: Run) -> Optional[Section]:
     )
 
 
-def phase_ways(run: Run) -> Optional[Section]:
+def phase_configurations(run: Run) -> Optional[Section]:
     frame = run.phases.head(MOST)
     if not len(frame):
         return None
     several = len(run.nodes) > 1
     table = Table(
         [
-            Column("processes", meaning("way", "processes")),
-            Column("threads", meaning("way", "threads")),
-            Column("at most", meaning("way", "max_per_resource"), False),
+            Column("phase", meaning("phase", "number")),
             *([Column("node")] if several else []),
             Column("runs", meaning("phase", "runs")),
             Column("time", meaning("phase", "seconds")),
-            Column("a run", meaning("way", "seconds")),
-            Column("best saves", meaning("way", "gain")),
+            Column("processes", meaning("configuration", "processes")),
+            Column("threads", meaning("configuration", "threads")),
+            Column("at most", meaning("configuration", "max_per_resource"), False),
+            Column("a run", meaning("configuration", "seconds")),
+            Column("fastest saves", meaning("configuration", "gain")),
         ]
     )
+    told = -1
     for _, row in frame.iterrows():
-        gain = nothing()
-        if row["autotuned"] and not row["best"]:
-            gain = Cell("not compared", 0.0)
-            if pd.notna(row["gain"]):
-                words = band(row["gain"], row["gain_low"], row["gain_high"], run.confidence)
-                gain = Cell(words, float(row["gain"]))
+        gain = Cell("is the fastest" if row["best"] else "not compared", 0.0) if row["autotuned"] else nothing()
+        if pd.notna(row["gain"]):
+            words = band(row["gain"], row["gain_low"], row["gain_high"], run.confidence)
+            gain = Cell(words, float(row["gain"]))
+        first, told = row["phase"] != told, row["phase"]
         table.add(
+            count(row["number"]),
+            *([count(row["node"])] if several else []),
+            count(row["runs"]) if first else nothing(),
+            seconds(row["total"]) if first else nothing(),
             Cell(f"{row['processes']} of {row['sharing']}", float(row["processes"])),
             count(row["threads"]),
             text(f"{row['max_per_resource']} for each {row['resource']}"),
-            *([count(row["node"])] if several else []),
-            count(row["runs"]) if row["best"] else nothing(),
-            seconds(row["total"]) if row["best"] else nothing(),
             seconds(row["seconds"]) if row["seconds"] else nothing(),
             gain,
             kind="" if row["best"] else "declined",
         )
-    caption = "Runs and time of a phase stand with its fastest way so far. " + first_of(len(run.phases), "ways")
+    caption = first_of(len(run.phases), "configurations")
     return Section(
-        "phase-ways", "How many processes and threads worked in each phase?", table=table, caption=caption.strip()
+        "phase-configurations", "How many processes and threads worked in each phase?", table=table, caption=caption
     )
 
 
@@ -332,6 +334,7 @@ def ranks(run: Run) -> Optional[Section]:
     shown = frame if len(frame) <= MOST else frame.sort_values("mpi", ascending=False).head(MOST).sort_index()
     printed = run.thresholds["printed_core_time"]
     lends = bool((frame["lent"] >= printed).any() or (frame["borrowed"] >= printed).any())
+    sleeps = bool((frame["quiesced"] > 0).any())
     columns = [
         Column("rank"),
         Column("node"),
@@ -340,6 +343,7 @@ def ranks(run: Run) -> Optional[Section]:
         Column("computing", "share of its core time"),
         Column("in OpenMP", "waiting in OpenMP, share of its core time"),
         Column("in MPI", "waiting in MPI, share of its core time"),
+        *([Column("asleep", "while other ranks work in a phase, share of its core time")] if sleeps else []),
         Column("outside MPI", "wall time"),
         Column("waiting in MPI", meaning("totals", "mpi")),
     ]
@@ -358,8 +362,9 @@ def ranks(run: Run) -> Optional[Section]:
             share(part["useful"]),
             share(part["omp"]),
             share(part["mpi"]),
+            *([share(part["quiesced"])] if sleeps else []),
             seconds(row["busy"]),
-            seconds(row["mpi"]),
+            seconds(row["mpi"] - row["quiesced"]),
             *lent,
             count(row["regions"]),
             count(row["mpi_calls"]),

@@ -197,16 +197,18 @@ class Run:
 
     @functools.cached_property
     def phases(self) -> pd.DataFrame:
-        """One row per way in which a phase of coupled libraries (steelyard/phases.h) may run.
+        """One row per configuration of a phase of coupled libraries (steelyard/phases.h).
 
-        Columns: phase (number, from 0), rank and node (of the first process that shares the phase), sharing (how many
-        processes of the node share it), autotuned, runs and total (seconds of all runs, in any way), best (True for the
-        fastest way so far), resource, max_per_resource, processes and threads (of the way), seconds (typical time of a
-        run; 0 if none was measured), gain (part of that time which the best way saves) with gain_low and gain_high (its
-        confidence interval); NaN if the two were not compared. Empty if the program has no phases."""
+        Columns: phase (its place in the record, from 0), rank and node (of the first process that shares the phase),
+        number (of that rank's phases, in the order of creation), sharing (how many processes of the node share it),
+        created (how often it was created alike), autotuned, runs and total (seconds of all runs), best (True for the
+        fastest configuration so far), resource, max_per_resource, processes and threads (of the configuration), seconds
+        (typical time of a run; 0 if none was measured), gain (part of that time which the best configuration saves)
+        with gain_low and gain_high (its confidence interval); NaN if the two were not compared. Empty if the program
+        has no phases."""
         more = {"phase": "int64", "sharing": "int64", "total": "float64"}
-        columns = {**more, **_properties("phase"), **_properties("way"), "best": "bool"}
-        del columns["ways"]
+        columns = {**more, **_properties("phase"), **_properties("configuration"), "best": "bool"}
+        del columns["configurations"]
         rows = [
             {
                 **phase,
@@ -214,11 +216,11 @@ class Run:
                 "sharing": phase["processes"],
                 "total": phase["seconds"],
                 **dict.fromkeys(("gain", "gain_low", "gain_high"), float("nan")),
-                **way,
+                **configuration,
                 "best": at == phase["best"],
             }
             for number, phase in enumerate(self.record.get("phases", []))
-            for at, way in enumerate(phase["ways"])
+            for at, configuration in enumerate(phase["configurations"])
         ]
         return _frame(rows, columns)
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Callable, Optional
 
 from .broadcasts import broadcast_trees, broadcasts, scatters
-from .detail import decisions, loops, nodes, other_regions, phase_ways, ranks, regions, tasks, tasks_flow
+from .detail import decisions, loops, nodes, other_regions, phase_configurations, ranks, regions, tasks, tasks_flow
 from .overview import activity, core_time, cores, efficiency, phases, waited_for
 from .record import Run
 from .section import Section, has_samples
@@ -24,7 +24,7 @@ def sections(run: Run) -> list[Section]:
         scatters,
         broadcast_trees,
         loops,
-        phase_ways,
+        phase_configurations,
         tasks,
         tasks_flow,
         efficiency,

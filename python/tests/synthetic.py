@@ -211,20 +211,22 @@ def _loop(i):
 
 
 def _phase():
-    way = {"resource": "core", "max_per_resource": 1, "processes": 8, "threads": 1, "seconds": 0.058}
+    narrow = {"resource": "core", "max_per_resource": 1, "processes": 8, "threads": 1, "seconds": 0.058}
     wide = {"resource": "NUMA domain", "max_per_resource": 1, "processes": 2, "threads": 4, "seconds": 0.04}
     return {
         "rank": 0,
         "node": 0,
+        "number": 0,
         "processes": 8,
+        "created": 1,
         "autotuned": True,
         "runs": 30,
         "seconds": 1.24,
         "best": 1,
-        "ways": [
-            {**way, "gain": 0.31, "gain_low": 0.28, "gain_high": 0.33},
-            {**wide, "gain": 0.0, "gain_low": 0.0, "gain_high": 0.0},
-            {**way, "resource": "machine", "processes": 1, "threads": 8, "seconds": 0},
+        "configurations": [
+            {**narrow, "gain": 0.31, "gain_low": 0.28, "gain_high": 0.33},
+            wide,
+            {**narrow, "resource": "machine", "processes": 1, "threads": 8, "seconds": 0},
         ],
     }
 

@@ -31,15 +31,17 @@ void steelyard_internal_hold_ends(int64_t phases) { steelyard::session::hold_end
 void steelyard_internal_phase_left(const steelyard_internal_phase_t* p) {
   steelyard::observe::PhaseRecord phase;
   phase.processes = p->processes;
+  phase.number = p->number;
+  phase.created = p->created;
   phase.autotuned = p->autotuned != 0;
   phase.runs = p->runs;
   phase.seconds = p->seconds;
   phase.best = p->best;
-  for (const steelyard_internal_way_t& w : std::span(p->way, static_cast<std::size_t>(p->ways))) {
-    phase.ways.push_back(
-        {w.resource, w.max_per_resource, w.processes, w.threads, w.seconds, w.gain, w.gain_low, w.gain_high});
+  for (const auto& c : std::span(p->configurations, static_cast<std::size_t>(p->count))) {
+    phase.configurations.push_back(
+        {c.resource, c.max_per_resource, c.processes, c.threads, c.seconds, c.gain, c.gain_low, c.gain_high});
   }
-  steelyard::session::phase_left(p->number, std::move(phase));
+  steelyard::session::phase_left(std::move(phase));
 }
 
 void steelyard_internal_pool_runs(int threads) { steelyard::session::pool_runs(threads); }

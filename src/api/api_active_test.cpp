@@ -254,17 +254,19 @@ TEST(ApiActive, AContextTellsTheRuntimeThatPhasesBegin) {
 }
 
 TEST(ApiActive, APhaseTellsTheRuntimeHowItHasRun) {
-  const steelyard_internal_way_t ways[] = {{"core", 1, 4, 1, 0.5, 0.2, 0.1, 0.3}, {"machine", 1, 1, 4, 0.4, 0, 0, 0}};
-  const steelyard_internal_phase_t phase = {0, 4, 1, 9, 3.5, 1, 2, ways};
+  const steelyard_internal_configuration_t configurations[] = {{"core", 1, 4, 1, 0.5, 0.2, 0.1, 0.3},
+                                                               {"machine", 1, 1, 4, 0.4, 0, 0, 0}};
+  const steelyard_internal_phase_t phase = {0, 4, 3, 1, 9, 3.5, 1, 2, configurations};
   steelyard_internal_phase_left(&phase);
   EXPECT_EQ(fake::phase.processes, 4);
   EXPECT_TRUE(fake::phase.autotuned);
+  EXPECT_EQ(fake::phase.created, 3);
   EXPECT_EQ(fake::phase.runs, 9);
   EXPECT_EQ(fake::phase.seconds, 3.5);
   EXPECT_EQ(fake::phase.best, 1);
-  ASSERT_EQ(fake::phase.ways.size(), 2u);
-  EXPECT_EQ(fake::phase.ways[0].gain_high, 0.3);
-  EXPECT_EQ(fake::phase.ways[1].resource, "machine");
+  ASSERT_EQ(fake::phase.configurations.size(), 2u);
+  EXPECT_EQ(fake::phase.configurations[0].gain_high, 0.3);
+  EXPECT_EQ(fake::phase.configurations[1].resource, "machine");
 }
 
 TEST(ApiActive, APhaseTellsTheRuntimeThatItHoldsTheCores) {

@@ -38,7 +38,7 @@ void wait_ends() { ++api::fake::waits_ended; }
 void phases_begin(int processes) { api::fake::phases += processes; }
 void hold_begins() { ++api::fake::holds; }
 void hold_ends(std::int64_t phases) { api::fake::held += phases; }
-void phase_left(int, observe::PhaseRecord phase) { api::fake::phase = std::move(phase); }
+void phase_left(observe::PhaseRecord phase) { api::fake::phase = std::move(phase); }
 std::string inactive_reason() { return api::fake::reason; }
 base::Status declare_cores(int) { return {}; }
 std::string why_cores_stay() { return api::fake::reason; }

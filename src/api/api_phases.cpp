@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
+#include <new>
 #include <utility>
 
 #include "api/guarded.h"
@@ -126,31 +128,39 @@ class CalledTransport final : public Transport {
 };
 
 /// Tells the run record how a phase has run until now.
-void tell(const Account& account) {
-  std::vector<steelyard_internal_way_t> ways;
-  ways.reserve(account.configurations().size());
+void tell(const Account& account) try {
+  constexpr double kUnknown = std::numeric_limits<double>::infinity();
+  const double seconds = 1e-9 * static_cast<double>(account.time());
+  std::vector<steelyard_internal_configuration_t> told;
   for (const Configuration& it : account.configurations()) {
-    steelyard_internal_way_t way{
-        name_of(it.resource).data(), it.max_per_resource, it.processes, it.threads, 0, 0, 0, 0};
-    if (account.contest) {
-      const int candidate = static_cast<int>(ways.size());
-      const auto gain = account.contest->gain_over(candidate);
-      way.seconds = account.contest->typical(candidate);
-      way.gain = gain.value;
-      way.gain_low = gain.interval.low;
-      way.gain_high = gain.interval.high;
+    steelyard_internal_configuration_t configuration{
+        name_of(it.resource).data(), it.max_per_resource, it.processes, it.threads, 0, 0, -kUnknown, kUnknown};
+    const auto candidate = static_cast<int>(told.size());
+    if (!account.contest) {
+      configuration.seconds = seconds / static_cast<double>(account.runs());
+    } else {
+      configuration.seconds = account.contest->typical(candidate);
+      if (candidate != account.contest->leader()) {
+        const auto gain = account.contest->gain_over(candidate);
+        configuration.gain = gain.value;
+        configuration.gain_low = gain.interval.low;
+        configuration.gain_high = gain.interval.high;
+      }
     }
-    ways.push_back(way);
+    told.push_back(configuration);
   }
   const steelyard_internal_phase_t phase{account.number(),
                                          account.size(),
+                                         account.created(),
                                          account.autotuned() ? 1 : 0,
                                          account.runs(),
-                                         1e-9 * static_cast<double>(account.time()),
+                                         seconds,
                                          static_cast<int>(account.best()),
-                                         static_cast<int>(ways.size()),
-                                         ways.data()};
+                                         static_cast<int>(told.size()),
+                                         told.data()};
   steelyard_internal_phase_left(&phase);
+} catch (const std::bad_alloc&) {
+  // The phase was left all the same; the record goes without this run.
 }
 
 void show(const View& view, steelyard_view_t* shown) {

@@ -10,27 +10,28 @@ extern "C" STEELYARD_API void steelyard_internal_phases_begin(int processes);
 /// This process has entered a phase or pushed a binding, and has left and popped all of them: phases/hold.h.
 extern "C" STEELYARD_API void steelyard_internal_hold_begins(void);
 extern "C" STEELYARD_API void steelyard_internal_hold_ends(int64_t phases);
-/// A way to run a phase (steelyard/phases.h), and what is known of it.
-typedef struct steelyard_internal_way {
+/// A configuration of a phase (steelyard/phases.h), and what is known of it.
+typedef struct steelyard_internal_configuration {
   const char* resource;  ///< a type, as messages name it
   int max_per_resource;  ///< processes for each of these resources
   int processes;         ///< of the node that work
-  int threads;           ///< of each
+  int threads;           ///< of the process that has the most
   double seconds;        ///< typical time of a run; 0: none was measured
-  /// Part of that time which the fastest way saves, with its confidence interval; that is infinite if the two were not
-  /// compared.
+  /// Part of that time which the fastest configuration saves, with its confidence interval; that is infinite if the two
+  /// were not compared.
   double gain, gain_low, gain_high;
-} steelyard_internal_way_t;
+} steelyard_internal_configuration_t;
 /// How a phase has run until now.
 typedef struct steelyard_internal_phase {
   int number;     ///< of this process's phases, from 0
   int processes;  ///< of the node that share its context
-  int autotuned;  ///< 1: it compares its ways
+  int created;    ///< how often such a phase was created, one after the other
+  int autotuned;  ///< 1: it compares its configurations
   int64_t runs;
   double seconds;  ///< in all runs
-  int best;        ///< the fastest way so far
-  int ways;
-  const steelyard_internal_way_t* way;  ///< as many
+  int best;        ///< the fastest configuration so far
+  int count;
+  const steelyard_internal_configuration_t* configurations;  ///< `count` of them
 } steelyard_internal_phase_t;
 /// The first process of a context has left a phase.
 extern "C" STEELYARD_API void steelyard_internal_phase_left(const steelyard_internal_phase_t* phase);

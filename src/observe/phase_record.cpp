@@ -12,23 +12,34 @@
 namespace steelyard::observe {
 namespace {
 
-std::string size_of(const PhaseWay& way) { return fmt::format("{} x {}", way.processes, way.threads); }
+std::string size_of(const PhaseConfiguration& it) { return fmt::format("{} x {}", it.processes, it.threads); }
+
+bool compared(const PhaseConfiguration& it) { return std::isfinite(it.gain_low) && std::isfinite(it.gain_high); }
 
 /// What the comparison of an autotuned phase has come to.
-std::string result(const PhaseRecord& phase) {
-  const PhaseWay& best = phase.ways[static_cast<std::size_t>(phase.best)];
-  const PhaseWay& first = phase.ways.front();  // most processes
-  const long measured = std::ranges::count_if(phase.ways, [](const PhaseWay& way) { return way.seconds > 0; });
-  const std::string of = fmt::format("of {} compared", plural(measured, "way"));
-  if (measured < static_cast<long>(phase.ways.size()))
-    return fmt::format("{} of {} tried so far", measured, plural(static_cast<long>(phase.ways.size()), "way"));
-  if (measured == 1) return "no other way is possible";
-  if (phase.best == 0) return "the fastest " + of;
-  if (std::isfinite(first.gain_low) && excludes_zero(first.gain_low, first.gain_high))
-    return fmt::format("the fastest {}, {} ({} to {}) less time than {}", of, percent(first.gain),
-                       percent(first.gain_low), percent(first.gain_high), size_of(first));
-  return fmt::format("the fastest {}, {} a run; {} took {}", of, duration(best.seconds), size_of(first),
-                     duration(first.seconds));
+std::string result(const PhaseRecord& phase, double confidence) {
+  const PhaseConfiguration& best = phase.configurations[static_cast<std::size_t>(phase.best)];
+  const PhaseConfiguration& first = phase.configurations.front();  // most processes
+  const auto count = static_cast<long>(phase.configurations.size());
+  const long tried =
+      std::ranges::count_if(phase.configurations, [](const PhaseConfiguration& it) { return it.seconds > 0; });
+  if (count == 1) return "no other configuration is possible";
+  if (tried < count) {
+    return fmt::format("{} of {} configurations tried{}", tried, count,
+                       phase.created == 1 ? " so far"
+                                          : fmt::format(", as the phase was created {} times: create it once, so that "
+                                                        "it can compare them",
+                                                        phase.created));
+  }
+  const std::string of = fmt::format("the fastest of {} configurations tried", count);
+  if (phase.best == 0) return of;
+  if (!compared(first))
+    return fmt::format("{}: {} a run; {} took {} when it was tried", of, duration(best.seconds), size_of(first),
+                       duration(first.seconds));
+  if (!excludes_zero(first.gain_low, first.gain_high))
+    return fmt::format("{}, without a significant difference from {}", of, size_of(first));
+  return fmt::format("{}, {} ({:.0f} % CI {} to {}) less time than {}", of, percent(first.gain), 100 * confidence,
+                     percent(first.gain_low), percent(first.gain_high), size_of(first));
 }
 
 }  // namespace
@@ -36,17 +47,18 @@ std::string result(const PhaseRecord& phase) {
 std::vector<std::string> phase_lines(const RunRecord& record, std::size_t most) {
   std::vector<const PhaseRecord*> phases;
   for (const PhaseRecord& phase : record.phases) {
-    if (!phase.ways.empty()) phases.push_back(&phase);
+    if (!phase.configurations.empty()) phases.push_back(&phase);
   }
   std::ranges::stable_sort(phases, std::ranges::greater{}, &PhaseRecord::seconds);
   std::vector<std::string> lines;
   for (const PhaseRecord* phase : phases) {
     if (lines.size() == most) break;
-    const PhaseWay& way = phase->ways[static_cast<std::size_t>(phase->best)];
-    std::string line = fmt::format("{} of {} processes x {} ({} for each {}){}", way.processes, phase->processes,
-                                   plural(way.threads, "thread"), way.max_per_resource, way.resource,
-                                   record.nodes.size() > 1 ? fmt::format(" on node {}", phase->node) : "");
-    if (phase->autotuned) line += ", " + result(*phase);
+    const PhaseConfiguration& best = phase->configurations[static_cast<std::size_t>(phase->best)];
+    std::string line =
+        fmt::format("{}: {} of {} processes with up to {}, at most {} for each {}{}", phase->number, best.processes,
+                    phase->processes, plural(best.threads, "thread"), best.max_per_resource, best.resource,
+                    record.nodes.size() > 1 ? fmt::format(", on node {}", phase->node) : "");
+    if (phase->autotuned) line += "; " + result(*phase, confidence_of(record));
     lines.push_back(line + fmt::format("; {}, {}", plural(phase->runs, "run"), duration(phase->seconds)));
   }
   if (lines.size() < phases.size())
@@ -56,20 +68,25 @@ std::vector<std::string> phase_lines(const RunRecord& record, std::size_t most) 
 }
 
 std::string phase_table(const RunRecord& record) {
-  Table table({"phase of rank", "processes", "threads", "at most", "runs", "time s", "a run ms", "best saves"});
+  Table table({"phase", "of rank", "runs", "time s", "processes", "threads", "at most", "a run ms", "fastest saves"});
   for (const PhaseRecord& phase : record.phases) {
-    for (std::size_t i = 0; i < phase.ways.size(); ++i) {
-      const PhaseWay& way = phase.ways[i];
-      const bool best = static_cast<int>(i) == phase.best;
-      const bool compared = std::isfinite(way.gain_low) && std::isfinite(way.gain_high);
-      table.add({best ? std::to_string(phase.rank) : "", fmt::format("{} of {}", way.processes, phase.processes),
-                 std::to_string(way.threads), fmt::format("{} for each {}", way.max_per_resource, way.resource),
-                 best ? std::to_string(phase.runs) : "", best ? fmt::format("{:.3f}", phase.seconds) : "",
-                 way.seconds > 0 ? fmt::format("{:.3f}", 1e3 * way.seconds) : "",
-                 best || !phase.autotuned ? ""
-                 : compared
-                     ? fmt::format("{} ({} to {})", percent(way.gain), percent(way.gain_low), percent(way.gain_high))
-                     : "not compared"});
+    for (std::size_t i = 0; i < phase.configurations.size(); ++i) {
+      const PhaseConfiguration& it = phase.configurations[i];
+      std::vector<std::string> row(4);  // of the phase: beside its first configuration
+      if (i == 0)
+        row = {std::to_string(phase.number), std::to_string(phase.rank), std::to_string(phase.runs),
+               fmt::format("{:.3f}", phase.seconds)};
+      row.push_back(fmt::format("{} of {}", it.processes, phase.processes));
+      row.push_back(std::to_string(it.threads));
+      row.push_back(fmt::format("{} for each {}", it.max_per_resource, it.resource));
+      row.push_back(it.seconds > 0 ? fmt::format("{:.3f}", 1e3 * it.seconds) : "");
+      row.push_back(!phase.autotuned                    ? ""
+                    : static_cast<int>(i) == phase.best ? "is the fastest"
+                    : !compared(it)                     ? "not compared"
+                    : excludes_zero(it.gain_low, it.gain_high)
+                        ? fmt::format("{} ({} to {})", percent(it.gain), percent(it.gain_low), percent(it.gain_high))
+                        : "not significant");
+      table.add(row);
     }
   }
   return "\nPhases of coupled libraries\n" + table.text();

@@ -20,7 +20,7 @@ PhaseRecord tuned() {
           .runs = 30,
           .seconds = 1.24,
           .best = 1,
-          .ways = {{"core", 1, 8, 1, 0.058, 0.31, 0.28, 0.33}, {"NUMA domain", 1, 2, 4, 0.04, 0, 0, 0}}};
+          .configurations = {{"core", 1, 8, 1, 0.058, 0.31, 0.28, 0.33}, {"NUMA domain", 1, 2, 4, 0.04, 0, 0, 0}}};
 }
 
 std::string line_of(const PhaseRecord& phase) {
@@ -30,28 +30,30 @@ std::string line_of(const PhaseRecord& phase) {
 }
 
 TEST(PhaseRecord, TheSummarySaysWhoWorked) {
-  const PhaseRecord phase{.processes = 8, .runs = 1, .seconds = 0.5, .ways = {{"package", 2, 4, 1}}};
-  EXPECT_EQ(line_of(phase), "4 of 8 processes x 1 thread (2 for each package); 1 run, 500 ms");
+  const PhaseRecord phase{.processes = 8, .runs = 1, .seconds = 0.5, .configurations = {{"package", 2, 4, 1}}};
+  EXPECT_EQ(line_of(phase), "0: 4 of 8 processes with up to 1 thread, at most 2 for each package; 1 run, 500 ms");
 }
 
 TEST(PhaseRecord, TheSummarySaysWhatAComparisonGained) {
   EXPECT_EQ(line_of(tuned()),
-            "2 of 8 processes x 4 threads (1 for each NUMA domain), the fastest of 2 ways compared, 31 % (28 % to 33 "
-            "%) less time than 8 x 1; 30 runs, 1.24 s");
+            "0: 2 of 8 processes with up to 4 threads, at most 1 for each NUMA domain; the fastest of 2 configurations "
+            "tried, 31 % (95 % CI 28 % to 33 %) less time than 8 x 1; 30 runs, 1.24 s");
 }
 
 TEST(PhaseRecord, NoGainIsClaimedThatWasNotMeasured) {
   PhaseRecord phase = tuned();
-  phase.ways[0].gain_low = -0.02;
-  EXPECT_THAT(line_of(phase), AllOf(HasSubstr("40.0 ms a run; 8 x 1 took 58.0 ms;"), Not(HasSubstr("%"))));
-  phase.ways[0] = {"core", 1, 8, 1, 0.058, 0.31};
-  EXPECT_THAT(line_of(phase), AllOf(HasSubstr("40.0 ms a run; 8 x 1 took 58.0 ms;"), Not(HasSubstr("%"))));
+  phase.configurations[0].gain_low = -0.02;
+  EXPECT_THAT(line_of(phase), HasSubstr(" tried, without a significant difference from 8 x 1;"));
+  phase.configurations[0] = {"core", 1, 8, 1, 0.058, 0.31};
+  EXPECT_THAT(line_of(phase), HasSubstr(" tried: 40.0 ms a run; 8 x 1 took 58.0 ms when it was tried;"));
   phase.best = 0;
-  EXPECT_THAT(line_of(phase), AllOf(HasSubstr("8 of 8"), HasSubstr(", the fastest of 2 ways compared;")));
-  phase.ways[1].seconds = 0;
-  EXPECT_THAT(line_of(phase), HasSubstr(", 1 of 2 ways tried so far;"));
-  phase.ways.pop_back();
-  EXPECT_THAT(line_of(phase), HasSubstr(", no other way is possible;"));
+  EXPECT_THAT(line_of(phase), AllOf(HasSubstr("8 of 8"), HasSubstr("; the fastest of 2 configurations tried;")));
+  phase.configurations[1].seconds = 0;
+  EXPECT_THAT(line_of(phase), HasSubstr("; 1 of 2 configurations tried so far;"));
+  phase.created = 30;
+  EXPECT_THAT(line_of(phase), HasSubstr("; 1 of 2 configurations tried, as the phase was created 30 times: "));
+  phase.configurations.pop_back();
+  EXPECT_THAT(line_of(phase), HasSubstr("; no other configuration is possible;"));
 }
 
 TEST(PhaseRecord, TheLongestComeFirstAndTheOthersAreCounted) {
@@ -62,16 +64,17 @@ TEST(PhaseRecord, TheLongestComeFirstAndTheOthersAreCounted) {
   longer.seconds = 2;
   record.phases = {tuned(), longer, tuned()};
   record.nodes.resize(2);
-  EXPECT_THAT(phase_lines(record, 2), ElementsAre(HasSubstr(" on node 1, "), HasSubstr(" on node 0, "),
+  EXPECT_THAT(phase_lines(record, 2), ElementsAre(HasSubstr(", on node 1;"), HasSubstr(", on node 0;"),
                                                   "1 more phase: see `steelyard report --full`"));
 }
 
-TEST(PhaseRecord, TheTableHasAllWays) {
+TEST(PhaseRecord, TheTableHasAllConfigurations) {
   RunRecord record;
   record.phases = {tuned()};
-  record.phases[0].ways.push_back({"machine", 1, 1, 8, 0.2, 0.8});
-  EXPECT_THAT(phase_table(record), AllOf(HasSubstr("8 of 8"), HasSubstr("31 % (28 % to 33 %)"),
-                                         HasSubstr("1 for each NUMA domain"), HasSubstr("not compared")));
+  record.phases[0].configurations.push_back({"machine", 1, 1, 8, 0.2, 0.8});
+  EXPECT_THAT(phase_table(record),
+              AllOf(HasSubstr("8 of 8"), HasSubstr("31 % (28 % to 33 %)"), HasSubstr("1 for each NUMA domain"),
+                    HasSubstr("not compared"), HasSubstr("is the fastest")));
 }
 
 }  // namespace

@@ -184,27 +184,29 @@ void fields(auto& io, Is<RegionRecord> auto& r) {
   io("ranks", r.ranks);
 }
 
-void fields(auto& io, Is<PhaseWay> auto& w) {
-  io("resource", w.resource);
-  io("max_per_resource", w.max_per_resource);
-  io("processes", w.processes);
-  io("threads", w.threads);
-  io("seconds", w.seconds);
-  const bool compared = std::isfinite(w.gain_low) && std::isfinite(w.gain_high);
-  io.optional("gain", w.gain, compared);
-  io.optional("gain_low", w.gain_low, compared);
-  io.optional("gain_high", w.gain_high, compared);
+void fields(auto& io, Is<PhaseConfiguration> auto& c) {
+  io("resource", c.resource);
+  io("max_per_resource", c.max_per_resource);
+  io("processes", c.processes);
+  io("threads", c.threads);
+  io("seconds", c.seconds);
+  const bool compared = std::isfinite(c.gain_low) && std::isfinite(c.gain_high);
+  io.optional("gain", c.gain, compared);
+  io.optional("gain_low", c.gain_low, compared);
+  io.optional("gain_high", c.gain_high, compared);
 }
 
 void fields(auto& io, Is<PhaseRecord> auto& p) {
   io("rank", p.rank);
   io("node", p.node);
+  io("number", p.number);
   io("processes", p.processes);
+  io("created", p.created);
   io("autotuned", p.autotuned);
   io("runs", p.runs);
   io("seconds", p.seconds);
   io("best", p.best);
-  io("ways", p.ways);
+  io("configurations", p.configurations);
 }
 
 void fields(auto& io, Is<TasksRecord> auto& t) {

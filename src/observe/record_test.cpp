@@ -122,11 +122,13 @@ TEST(RecordJson, ReadsTasksOfEarlierVersions) {
 
 TEST(RecordJson, WhatWasNotComparedHasNoInterval) {
   RunRecord record = rich_run(), back;
-  record.phases = {{.rank = 4, .processes = 4, .autotuned = true, .ways = {{"core", 1, 4, 1, 2, 0.5, 0.4, 0.6}, {}}}};
+  record.phases = {
+      {.rank = 4, .processes = 4, .autotuned = true, .configurations = {{"core", 1, 4, 1, 2, 0.5, 0.4, 0.6}, {}}}};
   ASSERT_TRUE(from_json(to_json(record), back));
   EXPECT_EQ(to_json(back), to_json(record));
-  EXPECT_EQ(back.phases[0].ways[0].gain_high, 0.6);
-  EXPECT_TRUE(std::isinf(back.phases[0].ways[1].gain_low) && std::isinf(back.phases[0].ways[1].gain_high));
+  EXPECT_EQ(back.phases[0].configurations[0].gain_high, 0.6);
+  EXPECT_TRUE(std::isinf(back.phases[0].configurations[1].gain_low) &&
+              std::isinf(back.phases[0].configurations[1].gain_high));
 }
 
 TEST(RecordJson, EmptyRunIsARecord) {
@@ -407,9 +409,10 @@ TEST(RecordFiles, ForTheSchema) {
   rich.ranks[2].totals.omp_tasks = 7;
   rich.ranks[2].totals.virtual_regions = 1;
   rich.metrics.gpu = 0.9;
-  rich.phases = {{.processes = 4, .autotuned = true, .runs = 30, .seconds = 1.2, .best = 1, .ways = {{}, {}}}};
-  rich.phases[0].ways[0].gain_low = 0.1;
-  rich.phases[0].ways[0].gain_high = 0.2;
+  rich.phases = {
+      {.processes = 4, .autotuned = true, .runs = 30, .seconds = 1.2, .best = 1, .configurations = {{}, {}}}};
+  rich.phases[0].configurations[0].gain_low = 0.1;
+  rich.phases[0].configurations[0].gain_high = 0.2;
   rich.tasks.emplace_back();
   rich.openmp_tool = "/opt/tool/libtool.so";
   rich.slurm = {"4711", "0", "node[01-04]"};

@@ -17,6 +17,7 @@ Account& Account::open(int size, int me, bool autotuned, const std::vector<Confi
     return all->back();
   }
   alike->open_ = true;
+  ++alike->created_;
   return *alike;
 }
 

@@ -19,8 +19,9 @@ struct Configuration {
   bool operator==(const Configuration&) const = default;
 };
 
-/// What became of a phase of this process, for the run record. It stays when the phase is freed: a phase that is
-/// created alike later continues it, so that a program which creates one in each step does not fill the memory.
+/// What became of a phase of this process, for the run record. It stays when the phase is freed: the runs of a phase
+/// that is created alike later are added to it, so that a program which creates one in each step does not fill the
+/// memory. Such a phase compares its configurations anew: processes need not free and create phases in the same order.
 class Account {
  public:
   /// @param size processes of its context; `me` is one of them
@@ -37,6 +38,8 @@ class Account {
 
   /// In the order of creation, from 0.
   int number() const { return number_; }
+  /// How often a phase of this account was created.
+  int created() const { return created_; }
   int size() const { return size_; }
   int me() const { return me_; }
   bool autotuned() const { return autotuned_; }
@@ -55,6 +58,7 @@ class Account {
   int me_;
   bool autotuned_;
   std::vector<Configuration> configurations_;
+  int created_ = 1;
   std::int64_t runs_ = 0;
   std::int64_t time_ = 0;
   bool open_ = true;

@@ -9,13 +9,14 @@ namespace {
 const std::vector<Configuration> kOne{{Resource::numa, 1, 2, 4}};
 const std::vector<Configuration> kTwo{{Resource::core, 1, 8, 1}, {Resource::numa, 1, 2, 4}};
 
-TEST(Account, APhaseThatIsCreatedAgainContinuesThatOfTheFreedOne) {
+TEST(Account, APhaseThatIsCreatedAgainAddsToThatOfTheFreedOne) {
   Account& first = Account::open(8, 0, false, kOne);
   first.ran(5);
   first.close();
   Account& again = Account::open(8, 0, false, kOne);
   again.ran(7);
   EXPECT_EQ(again.number(), first.number());
+  EXPECT_EQ(again.created(), 2);
   EXPECT_EQ(again.runs(), 2);
   EXPECT_EQ(again.time(), 12);
 }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <fmt/format.h>
+
 #include <map>
 
 #include "session/session.h"
@@ -6,6 +8,9 @@
 
 namespace steelyard::session {
 namespace {
+
+// Size: phases of a process in the record. A program that creates one in each step and frees none must not fill it.
+constexpr std::size_t kMostPhases = 100;
 
 /// Phases that this process has left (steelyard/phases.h). It is on from the first of them.
 class Phases final : public Capability {
@@ -17,6 +22,11 @@ class Phases final : public Capability {
       part.phases.back().rank = part.rank.rank;
       part.phases.back().node = part.rank.node;
     }
+    if (left_.size() == kMostPhases) {
+      part.remarks.push_back(fmt::format(
+          "the record has the first {} phases alone: create a phase once, or free it before the next is created",
+          kMostPhases));
+    }
   }
 
  private:
@@ -25,11 +35,13 @@ class Phases final : public Capability {
 
 }  // namespace
 
-void phase_left(int number, observe::PhaseRecord phase) {
+void phase_left(observe::PhaseRecord phase) {
   Session* session = g_session;
   if (session == nullptr) return;
   if (session->phases == nullptr) session->capabilities.push_back(std::make_unique<Phases>(*session));
-  (*session->phases)[number] = std::move(phase);
+  std::map<int, observe::PhaseRecord>& left = *session->phases;
+  const int number = phase.number;
+  if (left.size() < kMostPhases || left.contains(number)) left.insert_or_assign(number, std::move(phase));
 }
 
 }  // namespace steelyard::session

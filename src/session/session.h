@@ -152,9 +152,8 @@ void phases_begin(int processes);
 /// borrowed cores are returned before, and none is lent. `phases`: ns of it in which phases ran; -1: there was none.
 void hold_begins();
 void hold_ends(std::int64_t phases);
-/// This process, the first of its context, has left a phase: how its phase of this number has run until now. Rank and
-/// node are not set.
-void phase_left(int number, observe::PhaseRecord phase);
+/// This process, the first of its context, has left a phase: how this has run until now. Rank and node are not set.
+void phase_left(observe::PhaseRecord phase);
 /// The calling thread waits for other ranks and is in no MPI call: a task pool has nothing for it, or it sleeps in a
 /// phase while others work (`quiesced`).
 void wait_begins(bool quiesced);

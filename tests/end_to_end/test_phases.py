@@ -14,6 +14,6 @@ def test_phases_keep_their_bindings(mpi, program):
     assert checksum(result) == checksum(mpi.native(3, program))
     assert any(rank["totals_ns"].get("quiesced", 0) > 0 for rank in result.record["ranks"])
     (phase,) = result.record["phases"]
-    assert (phase["node"], phase["processes"], len(phase["ways"])) == (0, 3, 1) and phase["runs"] == 10
-    assert "of 3 processes x " in result.summary, "the summary says who worked"
+    assert (phase["node"], phase["processes"], len(phase["configurations"])) == (0, 3, 1) and phase["runs"] == 10
+    assert "of 3 processes with up to " in result.summary, "the summary says who worked"
     assert not any("phases" in remark for remark in result.record["remarks"]), "they keep no rank from getting cores"
