@@ -149,7 +149,8 @@ std::int64_t Activity::busy(int thread, std::int64_t now) const {
   if (came == 0) return 0;
   const std::int64_t done = std::clamp(done_at(cell, now), came, std::max(came, now));
   const std::int64_t working = done - came - waited_until(cell, came, done);
-  return working - std::clamp<std::int64_t>(cell.gpu.load(std::memory_order_relaxed), 0, working);
+  const std::int64_t idle = cell.gpu.load(std::memory_order_relaxed) + cell.mpi.load(std::memory_order_relaxed);
+  return working - std::clamp<std::int64_t>(idle, 0, working);
 }
 
 void Activity::region_end(std::int64_t now, int team, const TeamCores& cores) {
@@ -158,7 +159,8 @@ void Activity::region_end(std::int64_t now, int team, const TeamCores& cores) {
   const std::int64_t wall = now - begin;
   team = std::clamp(team, 1, cells_size_);
   const Totals before = totals_;
-  const TeamParts parts = split_team(cells_.get(), team, begin, now).all();
+  const TeamSplit split = split_team(cells_.get(), team, begin, now);
+  const TeamParts parts = split.all();
   parts.add_to(totals_);
   // Threads on one core do together what one of them alone would do. Where one of them waited, that was the one
   // without.
@@ -170,9 +172,12 @@ void Activity::region_end(std::int64_t now, int team, const TeamCores& cores) {
     found.without += taken;
   }
   last_team_time_ = {team * wall - found.without, totals_.region_useful - before.region_useful,
-                     totals_.omp_imbalance - before.omp_imbalance, parts.gpu > 0 || parts.tasks > 0 || parts.nests};
-  totals_.gpu += parts.gpu / team;
-  totals_.region_wall -= parts.gpu / team;
+                     totals_.omp_imbalance - before.omp_imbalance,
+                     parts.gpu > 0 || parts.mpi > 0 || parts.tasks > 0 || parts.nests};
+  const std::int64_t gpu = std::min(parts.gpu / team, wall - split.in_mpi);
+  totals_.gpu += gpu;
+  totals_.mpi += split.in_mpi;
+  totals_.region_wall -= gpu + split.in_mpi;
   close_region(now, team, found);
 }
 

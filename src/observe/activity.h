@@ -21,13 +21,13 @@ struct TeamCores {
 /// Thread time of one execution of a region, in ns. What is neither useful nor imbalance was spent in the runtime.
 struct TeamTime {
   std::int64_t capacity = 0, useful = 0, imbalance = 0;
-  /// Had explicit tasks, nested regions or waits for an accelerator: shares of other executions differ.
+  /// Had explicit tasks, nested regions, MPI calls or waits for an accelerator: shares of other executions differ.
   bool shares_vary = false;
 };
 
 /// Turns the events of one process into Totals. The primary thread's time is cut into computing alone, parallel
-/// regions, waits for an accelerator and MPI; inside a region every thread's time is cut into useful work, waiting at
-/// barriers or for an accelerator, and being forked or joined. Events of the primary come from the primary alone;
+/// regions, waits for an accelerator and MPI; inside a region every thread's time is cut into useful work, MPI, waiting
+/// at barriers or for an accelerator, and being forked or joined. Events of the primary come from the primary alone;
 /// thread_* come from the thread itself.
 class Activity {
  public:
@@ -80,6 +80,10 @@ class Activity {
   static bool task_begin(ThreadCell& cell);
   /// The thread has waited for an accelerator.
   static void gpu_waited(ThreadCell& cell, std::int64_t length);
+  /// The thread was in a blocking MPI call.
+  static void was_in_mpi(ThreadCell& cell, std::int64_t length);
+  /// The primary thread has ended a blocking MPI call in a region.
+  void count_mpi_call() { ++totals_.mpi_calls; }
 
   /// From hold() to release() ticks do not tell what this process does, but what all processes of the node do together:
   /// `together` ns (-1: all of the time) in which a phase runs count as computing alone, since all take as long and no
@@ -155,6 +159,7 @@ inline void Activity::thread_begin(ThreadCell& cell, std::int64_t now) {
   cell.waited.store(0, std::memory_order_relaxed);
   cell.end.store(0, std::memory_order_relaxed);
   cell.gpu.store(0, std::memory_order_relaxed);
+  cell.mpi.store(0, std::memory_order_relaxed);
   cell.forked.store(0, std::memory_order_relaxed);
   cell.gpu_waits.store(0, std::memory_order_relaxed);
   cell.tasks.store(0, std::memory_order_relaxed);
@@ -182,6 +187,10 @@ inline bool Activity::task_begin(ThreadCell& cell) {
 inline void Activity::gpu_waited(ThreadCell& cell, std::int64_t length) {
   cell.gpu.store(cell.gpu.load(std::memory_order_relaxed) + length, std::memory_order_relaxed);
   cell.gpu_waits.store(cell.gpu_waits.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+}
+
+inline void Activity::was_in_mpi(ThreadCell& cell, std::int64_t length) {
+  cell.mpi.store(cell.mpi.load(std::memory_order_relaxed) + length, std::memory_order_relaxed);
 }
 
 }  // namespace steelyard::observe

@@ -377,5 +377,43 @@ TEST(Activity, ThreadsThatWaitForAnAcceleratorInARegionDoNotCompute) {
   expect_identity(totals);
 }
 
+TEST(Activity, AThreadInMpiThatItsTeamWaitsForIsTimeInMpi) {
+  Activity activity;
+  activity.start(0, 2);
+  activity.region_begin(1000, 2);
+  for (const int thread : {0, 1}) Activity::thread_begin(cell_of(activity, thread), 1000);
+  Activity::barrier_begin(cell_of(activity, 1), 1200);  // thread 0 computes until 1300, and is in MPI until 1700
+  Activity::was_in_mpi(cell_of(activity, 0), 400);
+  Activity::barrier_end(cell_of(activity, 1), 1700);
+  EXPECT_EQ(activity.busy(0, 1700), 300);
+  for (const int thread : {0, 1}) Activity::barrier_begin(cell_of(activity, thread), 1900);
+  activity.region_end(2000, 2);
+  const Totals& totals = activity.totals();
+  EXPECT_EQ(totals.region_useful, 500 + 400);
+  EXPECT_EQ(totals.mpi, 400);
+  EXPECT_EQ(totals.mpi_capacity, 800);
+  EXPECT_EQ(totals.omp_imbalance, 100) << "until thread 0 called MPI";
+  EXPECT_EQ(totals.region_wall, 600);
+  EXPECT_EQ(activity.tick_at(2000).mpi, 400);
+  EXPECT_TRUE(activity.last_team_time().shares_vary);
+  expect_identity(totals);
+}
+
+TEST(Activity, ARegionThatComputesWhileAThreadIsInMpiIsNotInMpi) {
+  Activity activity;
+  activity.start(0, 2);
+  activity.region_begin(1000, 2);
+  for (const int thread : {0, 1}) Activity::thread_begin(cell_of(activity, thread), 1000);
+  Activity::was_in_mpi(cell_of(activity, 0), 700);
+  for (const int thread : {0, 1}) Activity::barrier_begin(cell_of(activity, thread), 2000);
+  activity.region_end(2000, 2);
+  const Totals& totals = activity.totals();
+  EXPECT_EQ(totals.mpi, 0);
+  EXPECT_EQ(totals.mpi_capacity, 700);
+  EXPECT_EQ(totals.region_useful, 300 + 1000);
+  EXPECT_EQ(totals.region_wall, 1000);
+  expect_identity(totals);
+}
+
 }  // namespace
 }  // namespace steelyard::observe

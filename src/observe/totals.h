@@ -13,13 +13,15 @@ namespace steelyard::observe {
 struct Totals {
   std::int64_t wall = 0;               ///< wall time since MPI_Init returned
   std::int64_t serial = 0;             ///< wall time of the primary thread computing outside regions
-  std::int64_t mpi = 0;                ///< wall time of the primary thread in blocking MPI calls, or waiting elsewhere
-  std::int64_t region_wall = 0;        ///< wall time inside outermost parallel regions, without their part of `gpu`
+  std::int64_t mpi = 0;                ///< wall time of the primary thread in blocking MPI calls, or waiting elsewhere;
+                                       ///< in regions, the time for which such calls kept all threads from computing
+  std::int64_t region_wall = 0;        ///< wall time inside outermost regions, without their parts of `mpi` and `gpu`
   std::int64_t region_useful = 0;      ///< thread time of computing inside regions
   std::int64_t omp_imbalance = 0;      ///< thread time of waiting at barriers inside regions
   std::int64_t omp_scheduling = 0;     ///< thread time of forking, waking and joining
   std::int64_t omp_serialisation = 0;  ///< thread time of owned cores without a thread: the primary alone, small teams
-  std::int64_t mpi_capacity = 0;       ///< thread time of all threads while the primary is in MPI
+  std::int64_t mpi_capacity = 0;       ///< thread time of all threads while the primary is in MPI; in regions, of
+                                       ///< threads in MPI, and of those that wait while no thread computes
   std::int64_t capacity = 0;           ///< thread time that the process could have used
   std::int64_t lent = 0;               ///< core time lent to others: offered in waits or by calls, or used by them
   std::int64_t lent_by_call = 0;       ///< of lent: by steelyard_cores_lend()
@@ -28,7 +30,7 @@ struct Totals {
   std::int64_t quiesced = 0;           ///< of mpi: asleep until others have ended a phase
   std::int64_t regions = 0;            ///< outermost parallel regions, of all threads
   std::int64_t virtual_regions = 0;    ///< of regions: with more virtual threads than threads
-  std::int64_t mpi_calls = 0;          ///< blocking MPI calls
+  std::int64_t mpi_calls = 0;          ///< blocking MPI calls of the primary thread
   std::int64_t gpu = 0;                ///< wall time of waiting for an accelerator; in regions, the mean of the team
   std::int64_t gpu_capacity = 0;       ///< thread time of the same: of all owned cores outside regions
   std::int64_t gpu_waits = 0;          ///< calls that waited for an accelerator

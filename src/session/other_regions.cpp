@@ -137,6 +137,7 @@ void add_to_outer(observe::ThreadCell& outer, const observe::TeamParts& parts) {
   add(outer.waited, parts.imbalance);
   add(outer.forked, parts.scheduling);
   add(outer.gpu, parts.gpu);
+  add(outer.mpi, parts.mpi);
   add(outer.gpu_waits, static_cast<std::int32_t>(parts.gpu_waits));
 }
 

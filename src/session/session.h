@@ -32,6 +32,19 @@ void aborting(int code);
 /// outside of parallel regions, between start() and finish(). If false, the caller goes straight to the MPI library.
 bool measures_this_call();
 
+/// Brackets one blocking MPI call that the MPI library handles. In a parallel region, of whichever thread, its time
+/// counts as time in MPI. Elsewhere it has no effect.
+class RegionCall {
+ public:
+  RegionCall();
+  ~RegionCall();
+  RegionCall(const RegionCall&) = delete;
+  RegionCall& operator=(const RegionCall&) = delete;
+
+ private:
+  std::int64_t begin_ = 0;  ///< ns; 0: not measured
+};
+
 /// The members that must have arrived before a collective can complete at this rank, by MPI's own definition of the
 /// data flow. Waiting for them in shared memory before calling the MPI library adds no synchronisation, and leaves the
 /// library's algorithm, and with it the bits of every reduction, as they are.

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/hash.h"
+#include "session/other_regions.h"
 #include "session/session.h"
 #include "session/state.h"
 #include "session/worksharing.h"
@@ -57,6 +58,15 @@ bool more_threads_than_cores(const Session& session) {
 }  // namespace
 
 bool measures_this_call() { return g_session != nullptr && t_primary && !in_region(); }
+
+RegionCall::RegionCall() : begin_(g_session != nullptr && present_cell() != nullptr ? event_ns() : 0) {}
+
+RegionCall::~RegionCall() {
+  observe::ThreadCell* const cell = present_cell();
+  if (begin_ == 0 || cell == nullptr) return;
+  observe::Activity::was_in_mpi(*cell, event_ns() - begin_);
+  if (t_primary && g_session != nullptr) g_session->activity.count_mpi_call();
+}
 
 BlockingCall::BlockingCall(std::uint64_t site) : site_(site | 1), begin_(event_ns()) {
   Session& session = *g_session;

@@ -93,6 +93,19 @@ def test_collectives_called_inside_of_a_region_by_some_ranks(mpi, program, ranks
     assert result.record["wall"] < 8, "nobody waits for the longest sleep there is for who was not counted"
 
 
+@pytest.mark.parametrize("program", ["funneled.gcc", "funneled.clang"])
+@pytest.mark.parametrize("threads", ["1", "2"])
+def test_waits_for_messages_inside_of_regions(mpi, program, threads):
+    result = mpi.run(2, program, "wait", OMP_NUM_THREADS=threads)
+    check_measured(result)
+    sender, receiver = (rank["totals_ns"] for rank in result.record["ranks"])
+    assert receiver["mpi_calls"] >= 20 and sender["mpi"] < receiver["mpi"]
+    assert receiver["mpi"] > 0.8 * 20 * 10e6
+    assert receiver["omp_imbalance"] + receiver["region_useful"] < receiver["mpi_capacity"] / 2
+    assert receiver["wall"] == receiver["serial"] + receiver["region_wall"] + receiver["mpi"]
+    assert "rank 1 spent" in result.summary
+
+
 def test_one_core_for_all(mpi):
     taskset = shutil.which("taskset")
     if taskset is None:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <cstdint>
+#include <optional>
 
 #include "intercept/mpi/library.h"
 #include "session/session.h"
@@ -37,6 +38,27 @@ inline thread_local bool t_inside = false;
 
 inline bool measures() { return !t_inside && session::measures_this_call(); }
 
+/// True if the MPI library handles a call as it is, because it is not measured or made within another call. Then the
+/// time until the end of the `if` that declares it is the call's.
+class PassedOn {
+ public:
+  PassedOn() : passed_on_(!measures()) {
+    if (!passed_on_ || t_inside) return;
+    call_.emplace();
+    t_inside = true;
+  }
+  ~PassedOn() {
+    if (call_) t_inside = false;
+  }
+  PassedOn(const PassedOn&) = delete;
+  PassedOn& operator=(const PassedOn&) = delete;
+  explicit operator bool() const { return passed_on_; }
+
+ private:
+  bool passed_on_;
+  std::optional<session::RegionCall> call_;
+};
+
 /// A measured call. Only where measures().
 class Call : public session::BlockingCall {
  public:
@@ -60,7 +82,7 @@ int until_done(Call& call, Test test) {
 /// A call that is measured, but waits as the library does.
 template <typename Native>
 auto timed(Site site, Native native) {
-  if (!measures()) return native();
+  if (const PassedOn passed_on{}) return native();
   const Call call(site);
   return native();
 }

@@ -17,7 +17,7 @@ auto collective(Site site, const Communicator* communicator, FlowOf flow_of, Nat
   const Flow flow = flow_of(*communicator);
   const bool valid = flow.root >= 0 && flow.root < communicator->size;
   const bool followed = valid && communicator->on_node != nullptr;
-  if (!measures()) {
+  if (const PassedOn passed_on{}) {
     if (followed) announce(*communicator);
     return native();
   }

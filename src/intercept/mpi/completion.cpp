@@ -8,13 +8,14 @@ using namespace steelyard::intercept;
 extern "C" {
 
 STEELYARD_EXPORT int MPI_Wait(MPI_Request* request, MPI_Status* status) {
-  if (!measures() || request == nullptr || *request == MPI_REQUEST_NULL) return PMPI_Wait(request, status);
+  if (const PassedOn passed_on; passed_on || request == nullptr || *request == MPI_REQUEST_NULL)
+    return PMPI_Wait(request, status);
   Call call(STEELYARD_SITE);
   return until_done(call, [&](int* done) { return PMPI_Test(request, done, status); });
 }
 
 STEELYARD_EXPORT int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
-  if (!measures() || requests == nullptr) return PMPI_Waitall(count, requests, statuses);
+  if (const PassedOn passed_on; passed_on || requests == nullptr) return PMPI_Waitall(count, requests, statuses);
   Call call(STEELYARD_SITE);
 #ifdef OPEN_MPI
   return until_done(call, [&](int* done) { return PMPI_Testall(count, requests, done, statuses); });
@@ -24,7 +25,7 @@ STEELYARD_EXPORT int MPI_Waitall(int count, MPI_Request requests[], MPI_Status s
 }
 
 STEELYARD_EXPORT int MPI_Waitany(int count, MPI_Request requests[], int* index, MPI_Status* status) {
-  if (!measures()) return PMPI_Waitany(count, requests, index, status);
+  if (const PassedOn passed_on{}) return PMPI_Waitany(count, requests, index, status);
   Call call(STEELYARD_SITE);
   const int error = until_done(call, [&](int* done) { return PMPI_Testany(count, requests, index, done, status); });
   // None was active. MPICH's MPI_Testany leaves the status as it was; its MPI_Waitany empties it.
@@ -33,7 +34,7 @@ STEELYARD_EXPORT int MPI_Waitany(int count, MPI_Request requests[], int* index, 
 
 STEELYARD_EXPORT int MPI_Waitsome(int count, MPI_Request requests[], int* finished, int indices[],
                                   MPI_Status statuses[]) {
-  if (!measures()) return PMPI_Waitsome(count, requests, finished, indices, statuses);
+  if (const PassedOn passed_on{}) return PMPI_Waitsome(count, requests, finished, indices, statuses);
   Call call(STEELYARD_SITE);
   return until_done(call, [&](int* done) {
     const int error = PMPI_Testsome(count, requests, finished, indices, statuses);

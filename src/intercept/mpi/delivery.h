@@ -54,7 +54,7 @@ auto deliver(Site site, const Arguments& arguments, Communicator& communicator, 
     const std::optional<int> code = code_of(run(arguments, communicator, call), arguments.comm);
     return code ? answer(*code) : native();
   };
-  if (!measures()) {
+  if (const PassedOn passed_on{}) {
     AnnouncedCall call(communicator);
     return delivered(call);
   }

@@ -79,6 +79,9 @@ void aborting(int code) {
 
 bool measures_this_call() { return g_bootstrap != nullptr && g_measures; }
 
+RegionCall::RegionCall() { ++g_notes.passed_on; }
+RegionCall::~RegionCall() = default;
+
 BlockingCall::BlockingCall(std::uint64_t site) : site_(site), begin_(base::now_ns()) {
   must(measures_this_call(), "a call was measured that must not be measured");
   ++g_notes.calls;

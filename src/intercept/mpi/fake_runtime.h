@@ -12,8 +12,9 @@ namespace steelyard::session::fake {
 struct Notes {
   std::string language;
   int aborted_with = 0;
-  long calls = 0;  ///< BlockingCalls so far
-  int open = 0;    ///< of them, those that have not ended
+  long calls = 0;      ///< BlockingCalls so far
+  int open = 0;        ///< of them, those that have not ended
+  long passed_on = 0;  ///< RegionCalls so far
   int most_open = 0;
   long pauses = 0;
   long sleeps = 0;  ///< pauses and arrivals at which the runtime might have left the core: no window was alive

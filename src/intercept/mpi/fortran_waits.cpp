@@ -110,7 +110,7 @@ void send(Site site, void* from, F* count, F* type, F* destination, F* tag, F* c
 
 template <Name binding>
 void measure_recv(Site site, void* to, F* count, F* type, F* source, F* tag, F* comm, F* status, F* ierror) {
-  if (!measures() || *source == MPI_PROC_NULL) {
+  if (const PassedOn passed_on; passed_on || *source == MPI_PROC_NULL) {
     return next<"mpi_recv", binding>(to, count, type, source, tag, comm, status, ierror);
   }
   Call call(site);
@@ -122,7 +122,7 @@ void measure_recv(Site site, void* to, F* count, F* type, F* source, F* tag, F* 
 
 template <Name binding>
 void measure_send(Site site, void* from, F* count, F* type, F* destination, F* tag, F* comm, F* ierror) {
-  if (!measures() || short_send(count, type, destination)) {
+  if (const PassedOn passed_on; passed_on || short_send(count, type, destination)) {
     return next<"mpi_send", binding>(from, count, type, destination, tag, comm, ierror);
   }
   send<binding, "mpi_isend">(site, from, count, type, destination, tag, comm, ierror);
@@ -130,7 +130,7 @@ void measure_send(Site site, void* from, F* count, F* type, F* destination, F* t
 
 template <Name binding>
 void measure_rsend(Site site, void* from, F* count, F* type, F* destination, F* tag, F* comm, F* ierror) {
-  if (!measures() || short_send(count, type, destination)) {
+  if (const PassedOn passed_on; passed_on || short_send(count, type, destination)) {
     return next<"mpi_rsend", binding>(from, count, type, destination, tag, comm, ierror);
   }
   send<binding, "mpi_irsend">(site, from, count, type, destination, tag, comm, ierror);
@@ -138,7 +138,7 @@ void measure_rsend(Site site, void* from, F* count, F* type, F* destination, F* 
 
 template <Name binding>
 void measure_ssend(Site site, void* from, F* count, F* type, F* destination, F* tag, F* comm, F* ierror) {
-  if (!measures() || *destination == MPI_PROC_NULL) {
+  if (const PassedOn passed_on; passed_on || *destination == MPI_PROC_NULL) {
     return next<"mpi_ssend", binding>(from, count, type, destination, tag, comm, ierror);
   }
   send<binding, "mpi_issend">(site, from, count, type, destination, tag, comm, ierror);
@@ -147,7 +147,8 @@ void measure_ssend(Site site, void* from, F* count, F* type, F* destination, F* 
 template <Name binding>
 void measure_sendrecv(Site site, void* from, F* from_count, F* from_type, F* destination, F* from_tag, void* to,
                       F* count, F* type, F* source, F* tag, F* comm, F* status, F* ierror) {
-  if (!measures() || *source == MPI_PROC_NULL ||
+  if (const PassedOn passed_on;
+      passed_on || *source == MPI_PROC_NULL ||
       !can_send(*from_count, PMPI_Type_f2c(*from_type), *destination, *from_tag, PMPI_Comm_f2c(*comm))) {
     return next<"mpi_sendrecv", binding>(from, from_count, from_type, destination, from_tag, to, count, type, source,
                                          tag, comm, status, ierror);
@@ -171,7 +172,7 @@ void measure_sendrecv(Site site, void* from, F* from_count, F* from_type, F* des
 template <Name binding>
 void measure_sendrecv_replace(Site site, void* data, F* count, F* type, F* destination, F* from_tag, F* source, F* tag,
                               F* comm, F* status, F* ierror) {
-  if (!measures()) {
+  if (const PassedOn passed_on{}) {
     return next<"mpi_sendrecv_replace", binding>(data, count, type, destination, from_tag, source, tag, comm, status,
                                                  ierror);
   }
@@ -184,7 +185,8 @@ void measure_sendrecv_replace(Site site, void* data, F* count, F* type, F* desti
 
 template <Name binding>
 void measure_probe(Site site, F* source, F* tag, F* comm, F* status, F* ierror) {
-  if (!measures() || *source == MPI_PROC_NULL) return next<"mpi_probe", binding>(source, tag, comm, status, ierror);
+  if (const PassedOn passed_on; passed_on || *source == MPI_PROC_NULL)
+    return next<"mpi_probe", binding>(source, tag, comm, status, ierror);
   Call call(site);
   find<binding>(call, source, tag, comm, ierror,
                 [&](F* from, int* found) { return ask<"mpi_iprobe", binding>(from, tag, comm, found, status); });
@@ -192,7 +194,7 @@ void measure_probe(Site site, F* source, F* tag, F* comm, F* status, F* ierror) 
 
 template <Name binding>
 void measure_mprobe(Site site, F* source, F* tag, F* comm, F* message, F* status, F* ierror) {
-  if (!measures() || *source == MPI_PROC_NULL) {
+  if (const PassedOn passed_on; passed_on || *source == MPI_PROC_NULL) {
     return next<"mpi_mprobe", binding>(source, tag, comm, message, status, ierror);
   }
   Call call(site);
@@ -203,14 +205,14 @@ void measure_mprobe(Site site, F* source, F* tag, F* comm, F* message, F* status
 
 template <Name binding>
 void measure_wait(Site site, F* request, F* status, F* ierror) {
-  if (!measures()) return next<"mpi_wait", binding>(request, status, ierror);
+  if (const PassedOn passed_on{}) return next<"mpi_wait", binding>(request, status, ierror);
   Call call(site);
   set_error(ierror, complete<binding>(call, request, status));
 }
 
 template <Name binding>
 void measure_waitall(Site site, F* count, F* requests, F* statuses, F* ierror) {
-  if (!measures()) return next<"mpi_waitall", binding>(count, requests, statuses, ierror);
+  if (const PassedOn passed_on{}) return next<"mpi_waitall", binding>(count, requests, statuses, ierror);
   Call call(site);
 #ifdef OPEN_MPI
   set_error(ierror,
@@ -225,7 +227,7 @@ void measure_waitall(Site site, F* count, F* requests, F* statuses, F* ierror) {
 
 template <Name binding>
 void measure_waitany(Site site, F* count, F* requests, F* index, F* status, F* ierror) {
-  if (!measures()) return next<"mpi_waitany", binding>(count, requests, index, status, ierror);
+  if (const PassedOn passed_on{}) return next<"mpi_waitany", binding>(count, requests, index, status, ierror);
   Call call(site);
   set_error(ierror, until_done(call, [&](int* done) {
               const int error = ask<"mpi_testany", binding>(count, requests, index, done, status);
@@ -237,7 +239,8 @@ void measure_waitany(Site site, F* count, F* requests, F* index, F* status, F* i
 
 template <Name binding>
 void measure_waitsome(Site site, F* count, F* requests, F* finished, F* indices, F* statuses, F* ierror) {
-  if (!measures()) return next<"mpi_waitsome", binding>(count, requests, finished, indices, statuses, ierror);
+  if (const PassedOn passed_on{})
+    return next<"mpi_waitsome", binding>(count, requests, finished, indices, statuses, ierror);
   Call call(site);
   set_error(ierror, until_done(call, [&](int* done) {
               const int error = ask<"mpi_testsome", binding>(count, requests, finished, indices, statuses);

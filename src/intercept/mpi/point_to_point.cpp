@@ -47,7 +47,7 @@ int complete(Call& call, MPI_Request& request, MPI_Status* status) {
 
 template <typename Start, typename Native>
 int send(Site site, int count, MPI_Datatype type, int destination, MPI_Comm comm, Start start, Native native) {
-  if (!measures() || goes_at_once(count, type, destination)) return native();
+  if (const PassedOn passed_on; passed_on || goes_at_once(count, type, destination)) return native();
   Call call(site);
   MPI_Request request;
   if (const int error = start(&request); error != MPI_SUCCESS) return error;
@@ -95,7 +95,8 @@ extern "C" {
 
 STEELYARD_EXPORT int MPI_Recv(void* to, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
                               MPI_Status* status) {
-  if (!measures() || source == MPI_PROC_NULL) return PMPI_Recv(to, count, type, source, tag, comm, status);
+  if (const PassedOn passed_on; passed_on || source == MPI_PROC_NULL)
+    return PMPI_Recv(to, count, type, source, tag, comm, status);
   Call call(STEELYARD_SITE);
   MPI_Request request;
   if (const int error = PMPI_Irecv(to, count, type, source, tag, comm, &request); error != MPI_SUCCESS) return error;
@@ -124,7 +125,8 @@ STEELYARD_EXPORT int MPI_Rsend(const void* from, int count, MPI_Datatype type, i
 // A synchronous send waits for its receiver, however short it is.
 STEELYARD_EXPORT int MPI_Ssend(const void* from, int count, MPI_Datatype type, int destination, int tag,
                                MPI_Comm comm) {
-  if (!measures() || destination == MPI_PROC_NULL) return PMPI_Ssend(from, count, type, destination, tag, comm);
+  if (const PassedOn passed_on; passed_on || destination == MPI_PROC_NULL)
+    return PMPI_Ssend(from, count, type, destination, tag, comm);
   Call call(STEELYARD_SITE);
   MPI_Request request;
   if (const int error = PMPI_Issend(from, count, type, destination, tag, comm, &request); error != MPI_SUCCESS)
@@ -136,7 +138,8 @@ STEELYARD_EXPORT int MPI_Ssend(const void* from, int count, MPI_Datatype type, i
 STEELYARD_EXPORT int MPI_Sendrecv(const void* from, int from_count, MPI_Datatype from_type, int destination,
                                   int from_tag, void* to, int count, MPI_Datatype type, int source, int tag,
                                   MPI_Comm comm, MPI_Status* status) {
-  if (!measures() || source == MPI_PROC_NULL || !can_send(from_count, from_type, destination, from_tag, comm)) {
+  if (const PassedOn passed_on;
+      passed_on || source == MPI_PROC_NULL || !can_send(from_count, from_type, destination, from_tag, comm)) {
     return PMPI_Sendrecv(from, from_count, from_type, destination, from_tag, to, count, type, source, tag, comm,
                          status);
   }
@@ -151,9 +154,9 @@ STEELYARD_EXPORT int MPI_Sendrecv_replace(void* data, int count, MPI_Datatype ty
                                           int source, int tag, MPI_Comm comm, MPI_Status* status) {
   int room = 0;
   // MPICH's MPI_Pack takes MPI_BOTTOM for no buffer.
-  if (!measures() || source == MPI_PROC_NULL || data == MPI_BOTTOM ||
-      !can_send(count, type, destination, from_tag, comm) || !is_type(type) ||
-      PMPI_Pack_size(count, type, comm, &room) != MPI_SUCCESS) {
+  if (const PassedOn passed_on; passed_on || source == MPI_PROC_NULL || data == MPI_BOTTOM ||
+                                !can_send(count, type, destination, from_tag, comm) || !is_type(type) ||
+                                PMPI_Pack_size(count, type, comm, &room) != MPI_SUCCESS) {
     return PMPI_Sendrecv_replace(data, count, type, destination, from_tag, source, tag, comm, status);
   }
   Call call(STEELYARD_SITE);
@@ -171,13 +174,14 @@ STEELYARD_EXPORT int MPI_Sendrecv_replace(void* data, int count, MPI_Datatype ty
 }
 
 STEELYARD_EXPORT int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status* status) {
-  if (!measures() || source == MPI_PROC_NULL) return PMPI_Probe(source, tag, comm, status);
+  if (const PassedOn passed_on; passed_on || source == MPI_PROC_NULL) return PMPI_Probe(source, tag, comm, status);
   return probe(STEELYARD_SITE, source, comm, status,
                [&](int* found, MPI_Status* seen) { return PMPI_Iprobe(source, tag, comm, found, seen); });
 }
 
 STEELYARD_EXPORT int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status) {
-  if (!measures() || source == MPI_PROC_NULL) return PMPI_Mprobe(source, tag, comm, message, status);
+  if (const PassedOn passed_on; passed_on || source == MPI_PROC_NULL)
+    return PMPI_Mprobe(source, tag, comm, message, status);
   return probe(STEELYARD_SITE, source, comm, status,
                [&](int* found, MPI_Status* seen) { return PMPI_Improbe(source, tag, comm, found, message, seen); });
 }

@@ -310,5 +310,18 @@ TEST_F(PointToPoint, ShortSendsAreNotMeasured) {
   EXPECT_EQ(notes().calls, before);
 }
 
+TEST_F(PointToPoint, ThatTheLibraryHandlesIsBracketedOnce) {
+  session::fake::measure(false);
+  const long calls = notes().calls, passed_on = notes().passed_on;
+  const int next = (rank_ + 1) % size_, previous = (rank_ + size_ - 1) % size_;
+  int sent = rank_, got = -1;
+  MPI_Sendrecv(&sent, 1, MPI_INT, next, 5, &got, 1, MPI_INT, previous, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  EXPECT_EQ(got, previous);
+  MPI_Barrier(MPI_COMM_WORLD);
+  session::fake::measure(true);
+  EXPECT_EQ(notes().calls, calls);
+  EXPECT_EQ(notes().passed_on - passed_on, 2);
+}
+
 }  // namespace
 }  // namespace steelyard::intercept
