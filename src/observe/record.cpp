@@ -99,6 +99,26 @@ std::string about_kept_regions(const RunRecord& record, bool repeats) {
                      record.command.empty() ? "PROGRAM" : record.command.front());
 }
 
+/// "" if ranks may gain by more cores, or if it is not known how much time they spend in tasks, in regions of other
+/// threads, or on cores that the program asks for.
+std::string about_little_openmp(const RunRecord& record) {
+  const bool judged = record.ranks.size() > 1 && record.wall >= record.thresholds.judged_wall;
+  const bool others = !record.tasks.empty() || !record.other_regions.empty() ||
+                      std::ranges::any_of(record.ranks, [](const RankRecord& r) { return !r.fixed_reason.empty(); });
+  if (!judged || others) return "";
+  double in_regions = 0, busy = 0;
+  for (const RankRecord& rank : record.ranks) {
+    if (rank.totals.regions == 0) return "";
+    in_regions += base::seconds(rank.totals.region_wall);
+    busy += base::seconds(rank.totals.busy());
+  }
+  if (in_regions >= kWorthTelling * busy) return "";
+  return fmt::format(
+      "ranks compute in parallel regions for {} of their time outside MPI: more cores or threads per rank "
+      "shorten nothing else",
+      percent(in_regions / busy, 1));
+}
+
 }  // namespace
 
 TasksRecord& TasksRecord::operator+=(const TasksRecord& other) {
@@ -169,6 +189,8 @@ void merge(RunRecord& record, std::vector<Contribution> contributions) {
     record.wall = std::max(record.wall, base::seconds(rank.totals.wall));
     loads.push_back({rank.node, rank.threads_at_start, rank.totals});
   }
+  if (std::string sentence = about_little_openmp(record); !sentence.empty())
+    record.remarks.push_back(std::move(sentence));
   record.metrics = metrics_of(loads, record.wall);
   derive_regions(record);
 }

@@ -375,6 +375,22 @@ TEST(RecordMerge, RegionsThatTakeNoTimeAreOnlyInTheRecord) {
   EXPECT_TRUE(record.remarks.empty());
 }
 
+TEST(RecordMerge, SaysIfRegionsTakeTooLittleTimeForMoreThreads) {
+  const auto remarks = [](std::int64_t region_wall) {
+    std::vector<Contribution> ranks(2);
+    for (Contribution& part : ranks)
+      part.rank.totals = {.wall = 2'000'000'000, .serial = 1'000'000'000, .region_wall = region_wall, .regions = 1};
+    RunRecord record;
+    merge(record, std::move(ranks));
+    return record.remarks;
+  };
+  EXPECT_THAT(
+      remarks(2'000'000),
+      ElementsAre("ranks compute in parallel regions for 0.2 % of their time outside MPI: more cores or threads "
+                  "per rank shorten nothing else"));
+  EXPECT_THAT(remarks(20'000'000), testing::IsEmpty());
+}
+
 TEST(RecordMerge, CountsEqualDeclinedDecisions) {
   Contribution part;
   DecisionRecord declined = sample_move(1, 0, Outcome::declined);
