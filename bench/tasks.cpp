@@ -22,7 +22,7 @@ const char kHelp[] =
     "tasks dlb|uts|cost|steal|empty|progress [name=value ...]\n"
     "  dlb    DLB_Bench: tasks owned by few ranks; prints efficiency, nominal and by measured work\n"
     "         seconds=1 tasks=100 bytes=4096 result=1024 spread=0 steps=1 policy=small-world node=0 degree=0 "
-    "kernel=sleep|spin\n"
+    "kernel=sleep|spin owners=paper|places\n"
     "  uts    unbalanced tree search: tree=T1|T3|tiny; prints the number of nodes and the rate\n"
     "  cost   ns of spawning and executing an empty task, beside a function call through a queue and an OpenMP task\n"
     "  steal  us that a thief spends on a task of `bytes` whose owner computes (2 ranks)\n"
@@ -121,10 +121,12 @@ void dlb() {
   double wall = 0;
   std::uint64_t back = 0, owned = 0;
   double nominal = 0;
+  const std::vector<double> shares = shares_by_place(g_ranks);
+  const bool by_place = text("owners", "paper") == "places";
   for (int step = 0; step < steps; ++step) {
     MPI_Barrier(MPI_COMM_WORLD);
     for (std::uint64_t i = 0; i < a_rank * static_cast<std::uint64_t>(g_ranks); ++i) {
-      if (owner_of(i, g_ranks) != g_rank) continue;
+      if ((by_place ? owner_of(i, shares) : owner_of(i, g_ranks)) != g_rank) continue;
       Load mine = load;
       mine.seconds *= 1 + spread * (2 * static_cast<double>(mixed(i ^ 0x5555) >> 11) * 0x1p-53 - 1);
       nominal += mine.seconds;
