@@ -61,8 +61,8 @@ PAPERS = {
                   "gives no numbers."),
     "titus": Paper("TITUS_DLB", "section 5.1: efficiency of DLB_Bench, above 1 s of work per process", "tasks.py",
                    "dlb-16-ranks", "dlb-16-ranks-1s", "% efficiency", titus,
-                   "TITUS_DLB needs GASPI and is not run here. The paper's figure holds up to 3,584 processes; "
-                   "bench/tasks.py --only model-3584 models as many."),
+                   "TITUS_DLB itself runs only with bench/tasks.py --titus=DIR, on 2 to 16 ranks. The paper's figure "
+                   "holds up to 3,584 processes; bench/tasks.py --only model-3584 models as many."),
     "soga": Paper("Soga et al.", "abstract: time of broadcasts", "collectives.py", "soga-8", "soga-8-1KiB",
                   "% less time than a binomial tree", soga,
                   "The abstract gives no number of ranks, size or threshold, so its 40 % stands beside each size."),

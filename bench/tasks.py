@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The figures of `tasks`: efficiency of DLB_Bench, trees that are searched, what a task and a steal cost, and thousands
-of processes in the model of sim/. See `--help`."""
+of processes in the model of sim/. --titus=DIR: the folder of TITUS_DLB, built for Open MPI, whose own DLB_Bench is
+measured in the same rounds as the pool. See `--help`."""
 
 import re
 import subprocess
 import sys
 from typing import Callable
 
-from harness import TREE, Case, Failed, Figure, Measurement, Session, Target, figure, main
+import titus
+from harness import TREE, Case, Failed, Figure, Measurement, Session, Target, arguments, figure, measure, report
 
 
 def launch(flavour: str, ranks: int, program: str, *words: str) -> list[str]:
@@ -153,5 +155,20 @@ def measurements(flavours: list[str], quick: bool) -> list[Measurement]:
     return all_of_them
 
 
+def main() -> int:
+    # --titus is ours alone; the rest is what every benchmark takes.
+    folders = [word.partition("=")[2] for word in sys.argv[1:] if word.startswith("--titus=")]
+    sys.argv[1:] = [word for word in sys.argv[1:] if not word.startswith("--titus=")]
+    programs = [titus.program_in(folder) for folder in folders[-1:]]
+    options = arguments(__doc__, "tasks")
+    if programs and "openmpi" not in options.flavours:
+        raise SystemExit("bench: --titus is measured with Open MPI only: leave out --mpi=mpich")
+    beside = [m for program in programs for m in titus.measurements(program, options.quick)]
+    figures = measure(options, measurements(options.flavours, options.quick) + beside)
+    status = report(options, figures)
+    print(titus.table(figures), end="\n" if beside else "")
+    return status
+
+
 if __name__ == "__main__":
-    sys.exit(main(__doc__, "tasks", measurements))
+    sys.exit(main())
