@@ -12,7 +12,7 @@
 
 namespace steelyard::observe {
 
-inline constexpr std::size_t kColumns = 100;
+inline constexpr std::size_t kColumns = 100;   ///< Size: characters of a line
 inline constexpr std::size_t kMostLines = 20;  ///< fit on a terminal of 24 lines
 
 /// The lines of the summary, of limited width and number.

@@ -2,6 +2,7 @@
 #include "partition/known_queries.h"
 
 #include <link.h>
+#include <time.h>
 
 #include <algorithm>
 #include <array>
@@ -10,6 +11,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <utility>
 
 #include "base/hash.h"
 #include "partition/image.h"
@@ -90,18 +92,47 @@ const Image* image_around(std::uint64_t address) {
   return search.found;
 }
 
+/// Of a function, by its begin and whether it is the body of a region: whether all its queries are proved.
+std::map<std::pair<std::uint64_t, bool>, bool>& functions() {
+  static auto& all = *new std::map<std::pair<std::uint64_t, bool>, bool>;
+  return all;
+}
+
 /// While g_proving is locked. False where the function at `address` (the image's own) has a query that is not proved.
 bool add_queries_of(const Image& image, std::uint64_t address, const void* body) {
-  const Proof proof = prove(image, address, reinterpret_cast<std::uint64_t>(body) - image.shift());
+  const std::uint64_t own_body = reinterpret_cast<std::uint64_t>(body) - image.shift();
+  const std::uint64_t begin = image.function_at(address).begin;
+  const auto [known, is_new] = functions().try_emplace({begin + image.shift(), begin == own_body}, false);
+  if (!is_new) return known->second;
+  const Proof proof = prove(image, address, own_body);
   for (const Query& query : proof.queries) g_known.add(query.return_address + image.shift(), query.proved);
-  return std::all_of(proof.queries.begin(), proof.queries.end(), [](const Query& query) { return query.proved; });
+  known->second =
+      std::all_of(proof.queries.begin(), proof.queries.end(), [](const Query& query) { return query.proved; });
+  return known->second;
 }
+
+std::atomic<std::int64_t> g_decoding{0};
+
+/// Adds the time on a core for which it lives, so that other threads of this core do not count.
+class Decoding {
+ public:
+  ~Decoding() { g_decoding.fetch_add(used() - begin_, std::memory_order_relaxed); }
+
+ private:
+  static std::int64_t used() {
+    timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return t.tv_sec * 1'000'000'000LL + t.tv_nsec;
+  }
+  std::int64_t begin_ = used();
+};
 
 }  // namespace
 
 bool is_independent(const void* body) {
   const auto address = reinterpret_cast<std::uint64_t>(body);
   const std::scoped_lock lock(g_proving);
+  const Decoding decoding;
   const Image* const image = address != 0 ? image_around(address) : nullptr;
   return image != nullptr && why_not_independent(*image, address - image->shift()).empty();
 }
@@ -111,6 +142,7 @@ bool is_proved(const void* return_address, const void* body) {
   if (const std::optional<bool> known = g_known.find(address)) return *known;
   const std::scoped_lock lock(g_proving);
   if (const std::optional<bool> known = g_known.find(address)) return *known;
+  const Decoding decoding;
   // The call itself lies before its return address, which may be another function's begin.
   if (const Image* const image = image_around(address)) add_queries_of(*image, address - image->shift() - 1, body);
   if (!g_known.find(address)) g_known.add(address, false);
@@ -120,6 +152,7 @@ bool is_proved(const void* return_address, const void* body) {
 bool may_ask(const void* body) {
   const auto address = reinterpret_cast<std::uint64_t>(body);
   const std::scoped_lock lock(g_proving);
+  const Decoding decoding;
   const Image* const image = address != 0 ? image_around(address) : nullptr;
   return image != nullptr && !add_queries_of(*image, address - image->shift(), body);
 }
@@ -128,8 +161,11 @@ void forget_all() {
   const std::scoped_lock lock(g_proving);
   images().clear();
   g_known.clear();
+  functions().clear();
   g_generation.fetch_add(1);
 }
+
+std::int64_t decoding_ns() { return g_decoding.load(std::memory_order_relaxed); }
 
 std::uint32_t code_generation() { return g_generation.load(std::memory_order_relaxed); }
 

@@ -14,6 +14,8 @@ bool may_ask(const void* body);
 /// Whether the threads of a team may run this region's body one after the other in one thread (see independence.h).
 /// Decodes it and what it calls, which may take 10 ms. From any thread.
 bool is_independent(const void* body);
+/// Time on a core that all of this has taken until now.
+std::int64_t decoding_ns();
 /// Before and after a library is unloaded: another library may have its addresses. From any thread.
 void forget_all();
 /// Changes whenever what was known of code, by its addresses, is so no more. From any thread.

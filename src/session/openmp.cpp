@@ -335,17 +335,19 @@ RegionTerms region_begin(const RegionRequest& request) {
       else if (regions.asked_threads != g_limits.program)
         terms.threads = regions.asked_threads;
       if (request.may_be_virtual && held > session->cores->owned())
-        regions.virtual_threads = virtual_threads(site, held, request.body);
+        regions.virtual_threads = virtual_threads(*session, site, held, request.body, now);
     }
   }
   if (request.may_be_virtual && !by_clause && !base::options().observe && base::options().virtual_threads > 0)
-    regions.virtual_threads = virtual_threads(site, std::max(request.requested, regions.asked_threads), request.body);
+    regions.virtual_threads =
+        virtual_threads(*session, site, std::max(request.requested, regions.asked_threads), request.body, now);
   terms.virtual_threads = regions.virtual_threads;
   regions.present = &site;
   regions.call = request.site;
   regions.body = request.body;
   // A clause keeps the count, whatever the region queries.
-  if (site.queries == Queries::unknown && !by_clause && matters(*session, site)) site.queries = Queries::watched;
+  if (site.queries == Queries::unknown && !by_clause && matters(*session, site) && may_decode(*session, now))
+    site.queries = Queries::watched;
   if (!regions.measured) {
     session->activity.unmeasured_region_begin(now);
     terms.measured = Measured::wall;

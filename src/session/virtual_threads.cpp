@@ -5,6 +5,7 @@
 
 #include "base/options.h"
 #include "partition/known_queries.h"
+#include "session/state.h"
 
 namespace steelyard::session {
 
@@ -16,12 +17,19 @@ constexpr float kVirtualThreads = 16;  // of each thread, at most: the last chun
 // which the first meet cold caches.
 constexpr float kTooLong = 1.25F;
 constexpr int kJudged = 4;
+// ns: what the regions of a small application take, and 1 % of 5 s.
+constexpr std::int64_t kDecodingLoan = 50'000'000;
 }  // namespace
 
-int virtual_threads(observe::Site& site, int threads, const void* body) {
+bool may_decode(const Session& session, std::int64_t now) {
+  const double since = static_cast<double>(now - session.start.time);
+  return static_cast<double>(partition::decoding_ns() - kDecodingLoan) <= base::options().exploration * since;
+}
+
+int virtual_threads(const Session& session, observe::Site& site, int threads, const void* body, std::int64_t now) {
   using Division = observe::Site::Division;
   if (threads < 2 || base::options().loops == base::Strategy::off) return 0;
-  if (site.division == Division::seen)
+  if (site.division == Division::seen && may_decode(session, now))
     site.division = partition::is_independent(body) ? Division::independent : Division::whole;
   if (site.division != Division::independent) return 0;
   if (const long forced = base::options().virtual_threads; forced > 0) return static_cast<int>(forced) * threads;

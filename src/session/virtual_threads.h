@@ -9,10 +9,17 @@
 // thread, all would wait for the last of them.
 namespace steelyard::session {
 
+struct Session;
+
+/// Whether there is time to decode the machine code of a further region: it may take the exploration budget, a share of
+/// the time since the start, beyond a loan. A program of a hundred regions that runs for a second would lose a third of
+/// it. Regions that are executed often come first.
+bool may_decode(const Session& session, std::int64_t now);
+
 /// Before a region with `threads` threads: how many virtual ones it is to have; 0: none. With `--virtual-threads`
 /// as many for each thread, in each region that can have them. A thread alone has none.
 /// @param body the function that its threads run; null where that is not known
-int virtual_threads(observe::Site& site, int threads, const void* body);
+int virtual_threads(const Session& session, observe::Site& site, int threads, const void* body, std::int64_t now);
 
 /// After a region with virtual threads, each real one on a core of its own: its threads have computed for `busy` ns,
 /// added up, and the process owns `cores`. Each virtual thread does anew what a region does outside of its loops, e.g.
