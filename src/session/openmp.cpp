@@ -16,6 +16,7 @@
 #include "node/topology.h"
 #include "observe/text.h"
 #include "partition/known_queries.h"
+#include "session/decoding.h"
 #include "session/other_regions.h"
 #include "session/state.h"
 #include "session/virtual_threads.h"

@@ -5,7 +5,7 @@
 
 #include "base/options.h"
 #include "partition/known_queries.h"
-#include "session/state.h"
+#include "session/decoding.h"
 
 namespace steelyard::session {
 
@@ -17,14 +17,7 @@ constexpr float kVirtualThreads = 16;  // of each thread, at most: the last chun
 // which the first meet cold caches.
 constexpr float kTooLong = 1.25F;
 constexpr int kJudged = 4;
-// ns: what the regions of a small application take, and 1 % of 5 s.
-constexpr std::int64_t kDecodingLoan = 50'000'000;
 }  // namespace
-
-bool may_decode(const Session& session, std::int64_t now) {
-  const double since = static_cast<double>(now - session.start.time);
-  return static_cast<double>(partition::decoding_ns() - kDecodingLoan) <= base::options().exploration * since;
-}
 
 int virtual_threads(const Session& session, observe::Site& site, int threads, const void* body, std::int64_t now) {
   using Division = observe::Site::Division;

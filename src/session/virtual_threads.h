@@ -11,11 +11,6 @@ namespace steelyard::session {
 
 struct Session;
 
-/// Whether there is time to decode the machine code of a further region: it may take the exploration budget, a share of
-/// the time since the start, beyond a loan. A program of a hundred regions that runs for a second would lose a third of
-/// it. Regions that are executed often come first.
-bool may_decode(const Session& session, std::int64_t now);
-
 /// Before a region with `threads` threads: how many virtual ones it is to have; 0: none. With `--virtual-threads`
 /// as many for each thread, in each region that can have them. A thread alone has none.
 /// @param body the function that its threads run; null where that is not known
