@@ -25,7 +25,7 @@ sys.path[:0] = [str(HERE), str(HERE / "applications")]
 from application import Application, Input  # noqa: E402
 from harness import TREE, YIELD, Failed, Others, Progress, end_group, mpi_variables  # noqa: E402
 
-NAMES = ("minife", "quicksilver", "lulesh", "rebound", "snap", "cp2k", "lammps")
+NAMES = ("minife", "quicksilver", "lulesh", "rebound", "snap", "cloverleaf", "cp2k", "lammps")
 NATIVE = "native"
 PEERS = ("lewi", "mngo")
 LIMIT = 600  # s, of one job
@@ -99,8 +99,8 @@ def run(cell: Cell, program: Path, words: list[str], variables: dict[str, str]) 
     shape = {"ranks": cell.ranks, "threads": cell.threads}
     with tempfile.TemporaryDirectory(prefix="bench-apps-") as folder:
         if cell.input.text:
-            Path(folder, "input").write_text(cell.input.text.format(**shape))
-        arguments = shlex.split(cell.input.arguments.format(file="input", **shape))
+            Path(folder, cell.input.file).write_text(cell.input.text.format(**shape))
+        arguments = shlex.split(cell.input.arguments.format(file=cell.input.file, **shape))
         kept = {key: value for key, value in os.environ.items() if not re.match("OMP_|KMP_|STEELYARD_|DLB_|LD_PRELOAD",
                                                                                 key)}
         begin = time.monotonic()

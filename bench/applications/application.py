@@ -24,12 +24,13 @@ WIDE = ((2, 8), (4, 4), (8, 2))  # of 16 cores: ranks, threads of each
 
 @dataclass(frozen=True)
 class Input:
-    """`arguments` may name {file}: a file with the text `text`. Both may name {ranks} and {threads}."""
+    """`arguments` may name {file}: that with the text `text`. Both may name {ranks} and {threads}."""
 
     name: str
     arguments: str
     balanced: bool
     text: str = ""
+    file: str = "input"  # its name, for a program that looks for one
     layouts: tuple[tuple[int, int], ...] = ((2, 1), (2, 2), (4, 1))  # ranks, threads of each
     cores: int = 0  # for machines with at least so many
 
