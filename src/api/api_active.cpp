@@ -28,7 +28,7 @@ void steelyard_internal_phases_begin(int processes) {
 }
 void steelyard_internal_hold_begins(void) { steelyard::session::hold_begins(); }
 void steelyard_internal_hold_ends(int64_t phases) { steelyard::session::hold_ends(phases); }
-void steelyard_internal_phase_left(const steelyard_internal_phase_t* p) {
+void steelyard_internal_phase_left(const steelyard_internal_phase* p) {
   steelyard::observe::PhaseRecord phase;
   phase.processes = p->processes;
   phase.number = p->number;

@@ -254,9 +254,9 @@ TEST(ApiActive, AContextTellsTheRuntimeThatPhasesBegin) {
 }
 
 TEST(ApiActive, APhaseTellsTheRuntimeHowItHasRun) {
-  const steelyard_internal_configuration_t configurations[] = {{"core", 1, 4, 1, 0.5, 0.2, 0.1, 0.3},
-                                                               {"machine", 1, 1, 4, 0.4, 0, 0, 0}};
-  const steelyard_internal_phase_t phase = {0, 4, 3, 1, 9, 3.5, 1, 2, configurations};
+  const steelyard_internal_configuration configurations[] = {{"core", 1, 4, 1, 0.5, 0.2, 0.1, 0.3},
+                                                             {"machine", 1, 1, 4, 0.4, 0, 0, 0}};
+  const steelyard_internal_phase phase = {0, 4, 3, 1, 9, 3.5, 1, 2, configurations};
   steelyard_internal_phase_left(&phase);
   EXPECT_EQ(fake::phase.processes, 4);
   EXPECT_TRUE(fake::phase.autotuned);

@@ -48,7 +48,7 @@ steelyard_status_t steelyard_region_end(const char*) { return inactive(); }
 void steelyard_internal_phases_begin(int) {}
 void steelyard_internal_hold_begins(void) {}
 void steelyard_internal_hold_ends(int64_t) {}
-void steelyard_internal_phase_left(const steelyard_internal_phase_t*) {}
+void steelyard_internal_phase_left(const steelyard_internal_phase*) {}
 void steelyard_internal_pool_runs(int) {}
 void steelyard_internal_work_shared(void) {}
 int steelyard_internal_team_is_larger(void) { return 0; }

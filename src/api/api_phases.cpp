@@ -5,7 +5,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <limits>
-#include <new>
 #include <utility>
 
 #include "api/guarded.h"
@@ -128,13 +127,15 @@ class CalledTransport final : public Transport {
 };
 
 /// Tells the run record how a phase has run until now.
-void tell(const Account& account) try {
+void tell(const Account& account) {
   constexpr double kUnknown = std::numeric_limits<double>::infinity();
   const double seconds = 1e-9 * static_cast<double>(account.time());
-  std::vector<steelyard_internal_configuration_t> told;
+  std::vector<steelyard_internal_configuration> told;
   for (const Configuration& it : account.configurations()) {
-    steelyard_internal_configuration_t configuration{
-        name_of(it.resource).data(), it.max_per_resource, it.processes, it.threads, 0, 0, -kUnknown, kUnknown};
+    // NOLINTNEXTLINE(bugprone-suspicious-stringview-data-usage): names of resources are literals.
+    const char* const resource = name_of(it.resource).data();
+    steelyard_internal_configuration configuration{resource, it.max_per_resource, it.processes, it.threads, 0,
+                                                   0,        -kUnknown,           kUnknown};
     const auto candidate = static_cast<int>(told.size());
     if (!account.contest) {
       configuration.seconds = seconds / static_cast<double>(account.runs());
@@ -149,18 +150,16 @@ void tell(const Account& account) try {
     }
     told.push_back(configuration);
   }
-  const steelyard_internal_phase_t phase{account.number(),
-                                         account.size(),
-                                         account.created(),
-                                         account.autotuned() ? 1 : 0,
-                                         account.runs(),
-                                         seconds,
-                                         static_cast<int>(account.best()),
-                                         static_cast<int>(told.size()),
-                                         told.data()};
+  const steelyard_internal_phase phase{account.number(),
+                                       account.size(),
+                                       account.created(),
+                                       account.autotuned() ? 1 : 0,
+                                       account.runs(),
+                                       seconds,
+                                       static_cast<int>(account.best()),
+                                       static_cast<int>(told.size()),
+                                       told.data()};
   steelyard_internal_phase_left(&phase);
-} catch (const std::bad_alloc&) {
-  // The phase was left all the same; the record goes without this run.
 }
 
 void show(const View& view, steelyard_view_t* shown) {

@@ -11,7 +11,7 @@ extern "C" STEELYARD_API void steelyard_internal_phases_begin(int processes);
 extern "C" STEELYARD_API void steelyard_internal_hold_begins(void);
 extern "C" STEELYARD_API void steelyard_internal_hold_ends(int64_t phases);
 /// A configuration of a phase (steelyard/phases.h), and what is known of it.
-typedef struct steelyard_internal_configuration {
+struct steelyard_internal_configuration {
   const char* resource;  ///< a type, as messages name it
   int max_per_resource;  ///< processes for each of these resources
   int processes;         ///< of the node that work
@@ -20,9 +20,9 @@ typedef struct steelyard_internal_configuration {
   /// Part of that time which the fastest configuration saves, with its confidence interval; that is infinite if the two
   /// were not compared.
   double gain, gain_low, gain_high;
-} steelyard_internal_configuration_t;
+};
 /// How a phase has run until now.
-typedef struct steelyard_internal_phase {
+struct steelyard_internal_phase {
   int number;     ///< of this process's phases, from 0
   int processes;  ///< of the node that share its context
   int created;    ///< how often such a phase was created, one after the other
@@ -31,10 +31,10 @@ typedef struct steelyard_internal_phase {
   double seconds;  ///< in all runs
   int best;        ///< the fastest configuration so far
   int count;
-  const steelyard_internal_configuration_t* configurations;  ///< `count` of them
-} steelyard_internal_phase_t;
+  const steelyard_internal_configuration* configurations;  ///< `count` of them
+};
 /// The first process of a context has left a phase.
-extern "C" STEELYARD_API void steelyard_internal_phase_left(const steelyard_internal_phase_t* phase);
+extern "C" STEELYARD_API void steelyard_internal_phase_left(const steelyard_internal_phase* phase);
 /// A task pool is about to run with so many threads at most, in the parallel region of the calling thread if there is
 /// one.
 extern "C" STEELYARD_API void steelyard_internal_pool_runs(int threads);

@@ -31,7 +31,7 @@ std::string result(const PhaseRecord& phase, double confidence) {
                                                         "it can compare them",
                                                         phase.created));
   }
-  const std::string of = fmt::format("the fastest of {} configurations tried", count);
+  std::string of = fmt::format("the fastest of {} configurations tried", count);
   if (phase.best == 0) return of;
   if (!compared(first))
     return fmt::format("{}: {} a run; {} took {} when it was tried", of, duration(best.seconds), size_of(first),

@@ -36,9 +36,9 @@ void Findings::note_read(const Value& address, int size) {
 
 void Findings::look_at_unread_words() {
   for (const auto& [place, word] : kept_) {
-    const auto is_in = [&place = place](const auto& read) {
+    const auto is_in = [&kept = place](const auto& read) {
       const auto& [other, size] = read;
-      return other.origin == place.origin && other.offset <= place.offset && place.offset < other.offset + size;
+      return other.origin == kept.origin && other.offset <= kept.offset && kept.offset < other.offset + size;
     };
     if (std::none_of(read_.begin(), read_.end(), is_in)) add(word.sources, kKept, word.where);
   }

@@ -147,7 +147,7 @@ def test_options_in_the_text():
     others = {"bind-to", "map-by", "mpi", "cpu-bind", "cpus-per-task", "ntasks", "ntasks-per-node", "exclusive", "hint",
               "jobid", "overlap", "shm-size",
               "quo", "libomp", "lb4omp", "dlb", "report-bindings", "threads-per-core", "signal", "nodes", "showme",
-              "enable-recovery",
+              "enable-recovery", "titus",
               "only", "list", "bare", "rounds", "full", "html", "json", "paraver", "perfetto", "talp", "once", "input",
               "set", "shrink", "grow",
               "man", "help", "prometheus", "output",

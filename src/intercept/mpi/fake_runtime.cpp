@@ -79,8 +79,8 @@ void aborting(int code) {
 
 bool measures_this_call() { return g_bootstrap != nullptr && g_measures; }
 
-RegionCall::RegionCall() { ++g_notes.passed_on; }
-RegionCall::~RegionCall() = default;
+RegionCall::RegionCall() : begin_(base::now_ns()) { ++g_notes.passed_on; }
+RegionCall::~RegionCall() { must(begin_ <= base::now_ns(), "a call ended before it began"); }
 
 BlockingCall::BlockingCall(std::uint64_t site) : site_(site), begin_(base::now_ns()) {
   must(measures_this_call(), "a call was measured that must not be measured");
