@@ -51,13 +51,13 @@ class Section:
 
 def core_shares(run: Run) -> pd.DataFrame:
     """Of each rank, the shares of its core time."""
-    ranks = run.ranks
+    ranks, asleep = run.ranks, asleep_capacity(run)
     frame = pd.DataFrame(
         {
             "useful": ranks["useful"],
             "omp": ranks["omp_imbalance"] + ranks["omp_scheduling"] + ranks["omp_serialisation"],
-            "mpi": ranks["mpi_capacity"] - asleep_capacity(run),
-            "quiesced": asleep_capacity(run),
+            "mpi": ranks["mpi_capacity"] - asleep,
+            "quiesced": asleep,
             "gpu_wait": ranks["gpu_capacity"],
         }
     )

@@ -2,7 +2,6 @@
 #include "partition/known_queries.h"
 
 #include <link.h>
-#include <time.h>
 
 #include <algorithm>
 #include <array>
@@ -13,6 +12,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/clock.h"
 #include "base/hash.h"
 #include "partition/image.h"
 #include "partition/independence.h"
@@ -116,15 +116,10 @@ std::atomic<std::int64_t> g_decoding{0};
 /// Adds the time on a core for which it lives, so that other threads of this core do not count.
 class Decoding {
  public:
-  ~Decoding() { g_decoding.fetch_add(used() - begin_, std::memory_order_relaxed); }
+  ~Decoding() { g_decoding.fetch_add(base::thread_cpu_ns() - begin_, std::memory_order_relaxed); }
 
  private:
-  static std::int64_t used() {
-    timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return t.tv_sec * 1'000'000'000LL + t.tv_nsec;
-  }
-  std::int64_t begin_ = used();
+  std::int64_t begin_ = base::thread_cpu_ns();
 };
 
 }  // namespace

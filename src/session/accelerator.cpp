@@ -1,22 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "session/accelerator.h"
 
-#include <ctime>
-
+#include "base/clock.h"
 #include "session/other_regions.h"
 #include "session/state.h"
 #include "session/waits.h"
 
 namespace steelyard::session {
-namespace {
-
-std::int64_t thread_cpu_ns() {
-  timespec time{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return time.tv_sec * std::int64_t{1'000'000'000} + time.tv_nsec;
-}
-
-}  // namespace
 
 AcceleratorWait::AcceleratorWait(std::uint64_t site) {
   Session* session = g_session;
@@ -33,7 +23,7 @@ AcceleratorWait::AcceleratorWait(std::uint64_t site) {
   history_ = &session->waits.sites.at(site | 1);
   const bool known = history_->executions > 2;
   if (known && history_->mean_ns < kShortWait) return;
-  cpu_begin_ = thread_cpu_ns();
+  cpu_begin_ = base::thread_cpu_ns();
   if (!lends(*session)) return;
   session->cores->before_call(begin_);
   if (known) lend();
@@ -67,7 +57,7 @@ AcceleratorWait::~AcceleratorWait() {
   if (lent_ > 0) come_back(now);
   session->activity.leave_gpu(now);
   history_->add(now - begin_);
-  if (cpu_begin_ >= 0) observe::Site::blend(history_->cpu_ns, thread_cpu_ns() - cpu_begin_);
+  if (cpu_begin_ >= 0) observe::Site::blend(history_->cpu_ns, base::thread_cpu_ns() - cpu_begin_);
   sample(*session, now);
 }
 
