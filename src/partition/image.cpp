@@ -80,6 +80,7 @@ void Image::add_imports(std::uint64_t table, std::uint64_t size, std::uint64_t s
     if (!read(symbols + ELF64_R_SYM(relocation.r_info) * sizeof symbol, symbol) || symbol.st_shndx != SHN_UNDEF)
       continue;
     const Bytes name = bytes(names + symbol.st_name);
+    if (name.size == 0) continue;
     const std::string_view text(reinterpret_cast<const char*>(name.data),
                                 strnlen(reinterpret_cast<const char*>(name.data), name.size));
     imports_.emplace(relocation.r_offset, text);
