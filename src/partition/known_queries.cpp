@@ -2,6 +2,7 @@
 #include "partition/known_queries.h"
 
 #include <link.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
@@ -10,12 +11,14 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "base/clock.h"
 #include "base/hash.h"
 #include "partition/image.h"
 #include "partition/independence.h"
+#include "partition/node_answers.h"
 #include "partition/proof.h"
 
 namespace steelyard::partition {
@@ -59,15 +62,34 @@ class Table {
 Table g_known;
 std::atomic<std::uint32_t> g_generation{0};
 std::mutex g_proving;
+
+/// A program or library in memory.
+struct Loaded {
+  Image image;
+  std::uint64_t file;  // names its file on this node; 0: not known
+};
 /// Each of which is read once. Never destroyed: other threads may still ask while the process ends.
-std::map<std::uint64_t, Image>& images() {
-  static auto& all = *new std::map<std::uint64_t, Image>;
+std::map<std::uint64_t, Loaded>& images() {
+  static auto& all = *new std::map<std::uint64_t, Loaded>;
   return all;
+}
+
+template <class... Part>
+std::uint64_t hash_of(Part... part) {
+  const std::array<std::uint64_t, sizeof...(Part)> parts{static_cast<std::uint64_t>(part)...};
+  return base::fnv1a(std::as_bytes(std::span(parts)));
+}
+
+/// Of the same file, other processes of the node have the same code.
+std::uint64_t file_of(const char* path) {
+  struct stat file = {};
+  if (stat(*path != '\0' ? path : "/proc/self/exe", &file) != 0) return 0;
+  return hash_of(file.st_dev, file.st_ino, file.st_size, file.st_mtim.tv_sec, file.st_mtim.tv_nsec);
 }
 
 struct Search {
   std::uint64_t address;
-  const Image* found;
+  const Loaded* found;
 };
 
 /// The program or library that this address lies in.
@@ -77,38 +99,86 @@ int look_at(dl_phdr_info* loaded, std::size_t, void* data) {
     const Elf64_Phdr& segment = loaded->dlpi_phdr[i];
     const std::uint64_t begin = loaded->dlpi_addr + segment.p_vaddr;
     if (segment.p_type != PT_LOAD || search.address < begin || search.address >= begin + segment.p_filesz) continue;
-    search.found = &images()
-                        .try_emplace(loaded->dlpi_addr, loaded->dlpi_addr, loaded->dlpi_phdr, loaded->dlpi_phnum)
-                        .first->second;
+    auto known = images().find(loaded->dlpi_addr);
+    if (known == images().end()) {
+      Image image(loaded->dlpi_addr, loaded->dlpi_phdr, loaded->dlpi_phnum);
+      known = images().emplace(loaded->dlpi_addr, Loaded{std::move(image), file_of(loaded->dlpi_name)}).first;
+    }
+    search.found = &known->second;
     return 1;
   }
   return 0;
 }
 
 /// While g_proving is locked. Null where the address is in no loaded object.
-const Image* image_around(std::uint64_t address) {
+const Loaded* object_around(std::uint64_t address) {
   Search search{address, nullptr};
   dl_iterate_phdr(look_at, &search);
   return search.found;
 }
 
-/// Of a function, by its begin and whether it is the body of a region: whether all its queries are proved.
-std::map<std::pair<std::uint64_t, bool>, bool>& functions() {
-  static auto& all = *new std::map<std::pair<std::uint64_t, bool>, bool>;
+NodeAnswers* g_node = nullptr;  // while g_proving is locked; null: this process decodes for itself
+
+/// Names a function in NodeAnswers; 0 if other processes are not known to have it.
+std::uint64_t node_key(const Loaded& object, const Function& function, bool is_body) {
+  if (g_node == nullptr || object.file == 0 || !function.is_known || function.end <= function.begin) return 0;
+  const Image::Bytes there = object.image.bytes(function.begin);
+  const std::uint64_t size = function.end - function.begin;
+  if (there.size < size) return 0;
+  return hash_of(object.file, function.begin, is_body, base::fnv1a(std::as_bytes(std::span(there.data, size))));
+}
+std::uint64_t node_key(std::uint64_t function_key, std::uint64_t query) { return hash_of(function_key, query); }
+
+/// What is known of a function.
+struct Known {
+  bool all_proved = false;     // its queries
+  std::uint64_t node_key = 0;  // where NodeAnswers has its queries; 0: they are in g_known
+};
+/// By its begin and whether it is the body of a region.
+std::map<std::pair<std::uint64_t, bool>, Known>& functions() {
+  static auto& all = *new std::map<std::pair<std::uint64_t, bool>, Known>;
   return all;
 }
 
-/// While g_proving is locked. False where the function at `address` (the image's own) has a query that is not proved.
-bool add_queries_of(const Image& image, std::uint64_t address, const void* body) {
+/// True if the answer of another process will do. A body with a query that is not proved keeps its thread count, so its
+/// other queries do not matter.
+bool has_node_answer(std::uint64_t key, bool is_body, Known& known) {
+  if (key == 0) return false;
+  const NodeAnswers::Answer answer = g_node->find(key);
+  known.all_proved = answer == NodeAnswers::Answer::proved;
+  known.node_key = key;
+  return known.all_proved || (is_body && answer == NodeAnswers::Answer::unproved);
+}
+
+/// While g_proving is locked. `address` is the image's own.
+const Known& look_at_function(const Loaded& object, std::uint64_t address, const void* body) {
+  const Image& image = object.image;
   const std::uint64_t own_body = reinterpret_cast<std::uint64_t>(body) - image.shift();
-  const std::uint64_t begin = image.function_at(address).begin;
-  const auto [known, is_new] = functions().try_emplace({begin + image.shift(), begin == own_body}, false);
-  if (!is_new) return known->second;
+  const Function function = image.function_at(address);
+  const bool is_body = function.begin == own_body;
+  const auto [place, is_new] = functions().try_emplace({function.begin + image.shift(), is_body});
+  Known& known = place->second;
+  const std::uint64_t key = is_new ? node_key(object, function, is_body) : 0;
+  if (!is_new || has_node_answer(key, is_body, known)) return known;
   const Proof proof = prove(image, address, own_body);
-  for (const Query& query : proof.queries) g_known.add(query.return_address + image.shift(), query.proved);
-  known->second =
-      std::all_of(proof.queries.begin(), proof.queries.end(), [](const Query& query) { return query.proved; });
-  return known->second;
+  known = {std::all_of(proof.queries.begin(), proof.queries.end(), [](const Query& query) { return query.proved; })};
+  bool all_added = key != 0;
+  for (const Query& query : proof.queries) {
+    g_known.add(query.return_address + image.shift(), query.proved);
+    all_added = all_added && g_node->add(node_key(key, query.return_address), query.proved);
+  }
+  // The function comes last: a process that finds it finds its queries, too.
+  if (all_added) g_node->add(key, known.all_proved);
+  return known;
+}
+
+/// While g_proving is locked. The key of a body, with the object that it lies in, or 0.
+std::uint64_t node_key_of(const void* body) {
+  const auto address = reinterpret_cast<std::uint64_t>(body);
+  const Loaded* const object = address != 0 && g_node != nullptr ? object_around(address) : nullptr;
+  if (object == nullptr) return 0;
+  const Function function = object->image.function_at(address - object->image.shift());
+  return node_key(*object, function, function.begin + object->image.shift() == address);
 }
 
 std::atomic<std::int64_t> g_decoding{0};
@@ -116,7 +186,11 @@ std::atomic<std::int64_t> g_decoding{0};
 /// Adds the time on a core for which it lives, so that other threads of this core do not count.
 class Decoding {
  public:
-  ~Decoding() { g_decoding.fetch_add(base::thread_cpu_ns() - begin_, std::memory_order_relaxed); }
+  ~Decoding() {
+    const std::int64_t time = base::thread_cpu_ns() - begin_;
+    g_decoding.fetch_add(time, std::memory_order_relaxed);
+    if (g_node != nullptr) g_node->add_decoding(time);
+  }
 
  private:
   std::int64_t begin_ = base::thread_cpu_ns();
@@ -128,8 +202,8 @@ bool is_independent(const void* body) {
   const auto address = reinterpret_cast<std::uint64_t>(body);
   const std::scoped_lock lock(g_proving);
   const Decoding decoding;
-  const Image* const image = address != 0 ? image_around(address) : nullptr;
-  return image != nullptr && why_not_independent(*image, address - image->shift()).empty();
+  const Loaded* const object = address != 0 ? object_around(address) : nullptr;
+  return object != nullptr && why_not_independent(object->image, address - object->image.shift()).empty();
 }
 
 bool is_proved(const void* return_address, const void* body) {
@@ -139,8 +213,14 @@ bool is_proved(const void* return_address, const void* body) {
   if (const std::optional<bool> known = g_known.find(address)) return *known;
   const Decoding decoding;
   // The call itself lies before its return address, which may be another function's begin.
-  if (const Image* const image = image_around(address)) add_queries_of(*image, address - image->shift() - 1, body);
-  if (!g_known.find(address)) g_known.add(address, false);
+  bool proved = false;
+  if (const Loaded* const object = object_around(address)) {
+    const std::uint64_t own = address - object->image.shift();
+    const Known& function = look_at_function(*object, own - 1, body);
+    proved = function.node_key != 0 && g_node != nullptr &&
+             g_node->find(node_key(function.node_key, own)) == NodeAnswers::Answer::proved;
+  }
+  if (!g_known.find(address)) g_known.add(address, proved);
   return g_known.find(address).value_or(false);
 }
 
@@ -148,8 +228,25 @@ bool may_ask(const void* body) {
   const auto address = reinterpret_cast<std::uint64_t>(body);
   const std::scoped_lock lock(g_proving);
   const Decoding decoding;
-  const Image* const image = address != 0 ? image_around(address) : nullptr;
-  return image != nullptr && !add_queries_of(*image, address - image->shift(), body);
+  const Loaded* const object = address != 0 ? object_around(address) : nullptr;
+  return object != nullptr && !look_at_function(*object, address - object->image.shift(), body).all_proved;
+}
+
+void share_answers(NodeAnswers* answers) {
+  const std::scoped_lock lock(g_proving);
+  g_node = answers;
+  for (auto& [place, known] : functions()) known.node_key = 0;
+}
+
+bool claim(const void* body) {
+  const std::scoped_lock lock(g_proving);
+  const std::uint64_t key = node_key_of(body);
+  return key == 0 || g_node->claim(key);
+}
+
+void release(const void* body) {
+  const std::scoped_lock lock(g_proving);
+  if (const std::uint64_t key = node_key_of(body); key != 0) g_node->release(key);
 }
 
 void forget_all() {
@@ -161,6 +258,11 @@ void forget_all() {
 }
 
 std::int64_t decoding_ns() { return g_decoding.load(std::memory_order_relaxed); }
+
+std::int64_t decoding_on_node_ns() {
+  const std::scoped_lock lock(g_proving);
+  return g_node != nullptr ? g_node->decoding_ns() : decoding_ns();
+}
 
 std::uint32_t code_generation() { return g_generation.load(std::memory_order_relaxed); }
 

@@ -2,9 +2,14 @@
 #include "partition/known_queries.h"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <vector>
+
+#include "partition/node_answers.h"
 
 namespace steelyard::partition {
 namespace {
@@ -32,6 +37,39 @@ TEST(KnownQueries, AFunctionIsDecodedOnce) {
   forget_all();
   EXPECT_NE(code_generation(), generation);
   EXPECT_FALSE(may_ask(body));
+}
+
+/// In a child, which has this process's memory; waits for it.
+template <class Act>
+void in_other_process(const Act& act) {
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) _exit(act() ? 0 : 1);
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+TEST(KnownQueries, OneProcessOfTheNodeDecodesAFunction) {
+  void* const memory = mmap(nullptr, sizeof(NodeAnswers), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  auto* const answers = static_cast<NodeAnswers*>(memory);
+  forget_all();
+  const auto* const body = reinterpret_cast<const void*>(&work);
+  EXPECT_TRUE(claim(body)) << "nothing is shared";
+  share_answers(answers);
+  EXPECT_TRUE(claim(body));
+  in_other_process([&] { return !claim(body); });
+  release(body);
+  in_other_process([&] { return claim(body) && !claim(body) && !may_ask(body) && claim(body); });
+  const std::int64_t other = decoding_on_node_ns(), before = decoding_ns();
+  EXPECT_TRUE(claim(body)) << "it has been decoded";
+  EXPECT_FALSE(may_ask(body));
+  EXPECT_LT(decoding_ns() - before, other / 2);
+  EXPECT_GT(decoding_on_node_ns(), other);
+  share_answers(nullptr);
+  EXPECT_EQ(decoding_on_node_ns(), decoding_ns());
+  munmap(memory, sizeof(NodeAnswers));
 }
 
 }  // namespace

@@ -11,6 +11,8 @@
 #include "node/binding.h"
 #include "observe/text.h"
 #include "partition/function_names.h"
+#include "partition/known_queries.h"
+#include "partition/node_answers.h"
 #include "session/capability.h"
 #include "session/session.h"
 #include "session/state.h"
@@ -54,9 +56,13 @@ class Cores final : public Capability {
  public:
   std::uint32_t wanted(const Session&) const override { return may_move() ? kOn : 0; }
 
+  ~Cores() override { partition::share_answers(nullptr); }
+
   node::Footprint footprint(Session& session) override {
-    return {.bytes = cores::Cores::footprint(static_cast<int>(session.topology.pus.size()), session.count),
+    return {.bytes = cores::Cores::footprint(static_cast<int>(session.topology.pus.size()), session.count) +
+                     node::Segment::footprint<partition::NodeAnswers>(1),
             .attach = [this, &session](node::Segment& segment) {
+              partition::share_answers(segment.carve<partition::NodeAnswers>(1));
               cores_ = std::make_unique<cores::Cores>(segment, session.processes, session.count, session.me,
                                                       session.topology, session.activity, chosen_options());
               session.cores = cores_.get();

@@ -8,13 +8,18 @@
 namespace steelyard::session {
 
 namespace {
-// ns: what the regions of a small application take, and 1 % of 5 s.
+// ns, for all processes of a node: what the regions of a small application take, and 1 % of 5 s.
 constexpr std::int64_t kLoan = 50'000'000;
 }  // namespace
 
 bool may_decode(const Session& session, std::int64_t now) {
-  const double since = static_cast<double>(now - session.start.time);
-  return static_cast<double>(partition::decoding_ns() - kLoan) <= base::options().exploration * since;
+  const double budget = base::options().exploration * static_cast<double>(now - session.start.time);
+  return static_cast<double>(partition::decoding_ns()) <= budget || partition::decoding_on_node_ns() <= kLoan;
+}
+
+bool may_decode_queries(const Session& session, const void* body, std::int64_t now) {
+  return may_decode(session, now) &&
+         (base::options().thread_ids != base::ThreadIds::automatic || partition::claim(body));
 }
 
 }  // namespace steelyard::session

@@ -347,7 +347,8 @@ RegionTerms region_begin(const RegionRequest& request) {
   regions.call = request.site;
   regions.body = request.body;
   // A clause keeps the count, whatever the region queries.
-  if (site.queries == Queries::unknown && !by_clause && matters(*session, site) && may_decode(*session, now))
+  if (site.queries == Queries::unknown && !by_clause && matters(*session, site) &&
+      may_decode_queries(*session, request.body, now))
     site.queries = Queries::watched;
   if (!regions.measured) {
     session->activity.unmeasured_region_begin(now);
@@ -368,6 +369,7 @@ namespace {
 void note_queries(Regions& regions, observe::Site& site, std::int64_t each) {
   if (regions.asked.load(std::memory_order_relaxed)) {
     regions.asked.store(false, std::memory_order_relaxed);
+    if (site.queries == Queries::watched) partition::release(regions.body);
     site.queries = Queries::unproved;
   }
   if (site.queries == Queries::watched) {
