@@ -2,7 +2,6 @@
 #include "partition/evex.h"
 
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <optional>
 #include <string_view>
@@ -161,9 +160,9 @@ std::optional<cs_x86_op> memory_operand(const Parts& p, const std::uint8_t* byte
 
 }  // namespace
 
-cs_insn* decode_evex(const std::uint8_t* bytes, std::size_t size, std::uint64_t address) {
+bool decode_evex(const std::uint8_t* bytes, std::size_t size, std::uint64_t address, cs_insn& decoded) {
   const std::optional<Parts> found = parts_of(bytes, size);
-  if (!found || is_left_out(*found)) return nullptr;
+  if (!found || is_left_out(*found)) return false;
   const Parts& p = *found;
   const int form = bytes[5];
   std::size_t at = 6;
@@ -171,25 +170,21 @@ cs_insn* decode_evex(const std::uint8_t* bytes, std::size_t size, std::uint64_t 
   std::optional<cs_x86_op> rm =
       is_in_memory ? memory_operand(p, bytes, size, at)
                    : register_operand(X86_REG_ZMM0, (form & 7) + p.upper_rm + 2 * p.upper_index, p.length);
-  if (!rm || (is_in_memory && writes_rm(p) && !is_copy(p) && !is_extraction(p) && !has_vector_index(p))) return nullptr;
+  if (!rm || (is_in_memory && writes_rm(p) && !is_copy(p) && !is_extraction(p) && !has_vector_index(p))) return false;
   if (has_constant(p)) ++at;
-  if (at > size) return nullptr;
+  if (at > size) return false;
   const int number = (form >> 3 & 7) + p.upper_reg;
   const cs_x86_op reg =
       writes_mask(p) ? register_operand(X86_REG_K0, number & 7, 8) : register_operand(X86_REG_ZMM0, number, p.length);
 
-  auto* const decoded = static_cast<cs_insn*>(std::calloc(1, sizeof(cs_insn)));
-  auto* const detail = static_cast<cs_detail*>(std::calloc(1, sizeof(cs_detail)));
-  if (decoded == nullptr || detail == nullptr) return std::free(decoded), std::free(detail), nullptr;
-  decoded->detail = detail;
-  decoded->address = address;
-  decoded->size = static_cast<std::uint16_t>(at);
+  decoded.address = address;
+  decoded.size = static_cast<std::uint16_t>(at);
   // Between registers, a scalar copy and one with a mask register leave the rest.
   const bool is_whole = p.mask == 0 && (is_in_memory || !is_scalar_copy(p));
   const bool compares = p.map == 1 && (p.opcode == 0x2e || p.opcode == 0x2f);
   const bool copies = is_whole && (is_copy(p) || (is_in_memory && is_extraction(p)));
-  std::snprintf(decoded->mnemonic, sizeof decoded->mnemonic, "%s", compares ? "vcomi" : copies ? "vmovups" : "vector");
-  cs_x86& operands = detail->x86;
+  std::snprintf(decoded.mnemonic, sizeof decoded.mnemonic, "%s", compares ? "vcomi" : copies ? "vmovups" : "vector");
+  cs_x86& operands = decoded.detail->x86;
   const auto add = [&](cs_x86_op operand) {
     operand.access = operands.op_count > 0 ? CS_AC_READ : copies ? CS_AC_WRITE : CS_AC_READ | CS_AC_WRITE;
     operands.operands[operands.op_count++] = operand;
@@ -198,7 +193,7 @@ cs_insn* decode_evex(const std::uint8_t* bytes, std::size_t size, std::uint64_t 
   add(writes_rm(p) ? reg : *rm);
   if (!copies) add(register_operand(X86_REG_ZMM0, p.other, p.length));
   if (p.mask != 0) add(register_operand(X86_REG_K0, p.mask, 8));
-  return decoded;
+  return true;
 }
 
 }  // namespace steelyard::partition

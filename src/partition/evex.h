@@ -15,8 +15,8 @@ namespace steelyard::partition {
 ///
 /// @param bytes   its machine code; `size` of them can be read
 /// @param address of the instruction
-/// @return an instruction to be freed with cs_free(); null if it is another one, or one that uses general registers for
-///         anything but addresses
-cs_insn* decode_evex(const std::uint8_t* bytes, std::size_t size, std::uint64_t address);
+/// @param decoded zeros, with a detail of zeros; then the instruction
+/// @return false if it is another instruction, or one that uses general registers for anything but addresses
+bool decode_evex(const std::uint8_t* bytes, std::size_t size, std::uint64_t address, cs_insn& decoded);
 
 }  // namespace steelyard::partition

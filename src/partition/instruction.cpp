@@ -5,6 +5,7 @@
 #include <array>
 #include <iterator>
 #include <string_view>
+#include <utility>
 
 #include "partition/evex.h"
 
@@ -76,8 +77,8 @@ bool is_plain_move(x86_insn kind) {
 }  // namespace
 
 bool Instruction::is_in(cs_group_type group) const {
-  for (int i = 0; i < decoded_->detail->groups_count; ++i) {
-    if (decoded_->detail->groups[i] == group) return true;
+  for (int i = 0; i < decoded_->detail.groups_count; ++i) {
+    if (decoded_->detail.groups[i] == group) return true;
   }
   return false;
 }
@@ -138,7 +139,7 @@ bool Instruction::overwrites_vector() const {
 bool Instruction::sets_flags() const {
   constexpr std::uint64_t all = X86_EFLAGS_MODIFY_ZF | X86_EFLAGS_MODIFY_CF | X86_EFLAGS_MODIFY_SF |
                                 X86_EFLAGS_MODIFY_OF | X86_EFLAGS_RESET_ZF | X86_EFLAGS_RESET_CF;
-  return (decoded_->detail->x86.eflags & all) != 0;
+  return (decoded_->detail.x86.eflags & all) != 0;
 }
 
 bool Instruction::compares_vectors() const {
@@ -153,7 +154,7 @@ bool Instruction::compares_strings() const {
 }
 
 std::optional<int> Instruction::condition() const {
-  const std::uint8_t* const opcode = decoded_->detail->x86.opcode;
+  const std::uint8_t* const opcode = decoded_->detail.x86.opcode;
   if (opcode[0] == 0x0f && opcode[1] >> 4 == 8) return opcode[1] & 15;
   return opcode[0] >> 4 == 7 ? std::optional(opcode[0] & 15) : std::nullopt;
 }
@@ -181,10 +182,17 @@ Decoder::~Decoder() { cs_close(&handle_); }
 std::optional<Instruction> Decoder::at(const Image& image, std::uint64_t address) const {
   const Image::Bytes there = image.bytes(address);
   if (there.data == nullptr || !image.is_code(address)) return std::nullopt;
-  cs_insn* decoded = nullptr;
-  const std::uint64_t size = std::min<std::uint64_t>(there.size, kLongest);
-  if (cs_disasm(handle_, there.data, size, address, 1, &decoded) != 1) decoded = decode_evex(there.data, size, address);
-  return decoded != nullptr ? std::optional(Instruction(decoded)) : std::nullopt;
+  const std::uint8_t* from = there.data;
+  std::uint64_t next = address;
+  const std::size_t size = std::min<std::uint64_t>(there.size, kLongest);
+  std::size_t left = size;
+  // cs_disasm() would allocate each part of it, and all of it once more.
+  auto decoded = std::make_shared<Instruction::Decoded>();
+  if (!cs_disasm_iter(handle_, &from, &left, &next, &decoded->instruction)) {
+    decoded = std::make_shared<Instruction::Decoded>();
+    if (!decode_evex(there.data, size, address, decoded->instruction)) return std::nullopt;
+  }
+  return Instruction(std::move(decoded));
 }
 
 }  // namespace steelyard::partition

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "partition/image.h"
 
@@ -48,15 +49,22 @@ int vector_of(x86_reg name);
 /// One decoded instruction.
 class Instruction {
  public:
+  struct Decoded {
+    Decoded() { instruction.detail = &detail; }
+    Decoded(const Decoded&) = delete;
+    Decoded& operator=(const Decoded&) = delete;
+    cs_insn instruction{};
+    cs_detail detail{};
+  };
   Instruction() = default;
-  explicit Instruction(cs_insn* decoded) : decoded_(decoded, [](cs_insn* i) { cs_free(i, 1); }) {}
+  explicit Instruction(std::shared_ptr<const Decoded> decoded) : decoded_(std::move(decoded)) {}
 
-  std::uint64_t address() const { return decoded_->address; }
-  std::uint64_t next() const { return decoded_->address + decoded_->size; }
-  x86_insn kind() const { return static_cast<x86_insn>(decoded_->id); }
-  const char* name() const { return decoded_->mnemonic; }
-  int operands() const { return decoded_->detail->x86.op_count; }
-  const cs_x86_op& operand(int i) const { return decoded_->detail->x86.operands[i]; }
+  std::uint64_t address() const { return decoded_->instruction.address; }
+  std::uint64_t next() const { return decoded_->instruction.address + decoded_->instruction.size; }
+  x86_insn kind() const { return static_cast<x86_insn>(decoded_->instruction.id); }
+  const char* name() const { return decoded_->instruction.mnemonic; }
+  int operands() const { return decoded_->detail.x86.op_count; }
+  const cs_x86_op& operand(int i) const { return decoded_->detail.x86.operands[i]; }
   bool is_in(cs_group_type group) const;
   /// As `xor %eax, %eax` does.
   bool names_one_register_twice() const;
@@ -81,14 +89,14 @@ class Instruction {
   /// General registers that it reads or writes without naming them.
   template <typename Use>
   void for_implicit(const Use& use) const {
-    for (int i = 0; i < decoded_->detail->regs_read_count; ++i)
-      use(number_of(static_cast<x86_reg>(decoded_->detail->regs_read[i])), false);
-    for (int i = 0; i < decoded_->detail->regs_write_count; ++i)
-      use(number_of(static_cast<x86_reg>(decoded_->detail->regs_write[i])), true);
+    for (int i = 0; i < decoded_->detail.regs_read_count; ++i)
+      use(number_of(static_cast<x86_reg>(decoded_->detail.regs_read[i])), false);
+    for (int i = 0; i < decoded_->detail.regs_write_count; ++i)
+      use(number_of(static_cast<x86_reg>(decoded_->detail.regs_write[i])), true);
   }
 
  private:
-  std::shared_ptr<cs_insn> decoded_;
+  std::shared_ptr<const Decoded> decoded_;
 };
 
 class Decoder {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <deque>
+#include <limits>
 #include <map>
 #include <optional>
 #include <utility>
@@ -36,6 +37,10 @@ class Course {
     std::vector<std::uint64_t> to;     ///< the next ones: first the one after it, then those it jumps to
     std::optional<std::uint64_t> pad;  ///< where an exception of this call lands
     Surroundings around;
+    const Step* next = nullptr;  ///< the first of `to`
+    bool is_meeting = false;     ///< ways meet before it
+    std::size_t rank =
+        0;  ///< smaller than that of the instructions that follow it, unless the way to them is a jump back
   };
 
   /// False where some way cannot be followed, with the reason.
@@ -46,14 +51,16 @@ class Course {
     }
     if (queries_.empty()) return true;
     merge_jumps(entry);
-    order_ways(entry);
     find_kept_words();
-    const std::map<std::uint64_t, std::uint64_t> meetings = find_meetings();
+    const Graph graph(*this);
+    order_ways(graph, entry);
+    find_meetings(graph);
     for (auto& [address, step] : steps_) {
-      const auto meeting = meetings.find(address);
-      if (step.to.size() < 2 || meeting == meetings.end()) continue;
-      step.around.meeting = meeting->second;
-      meets_.insert(meeting->second);
+      const auto next = step.to.empty() ? steps_.end() : steps_.find(step.to[0]);
+      if (next != steps_.end()) step.next = &next->second;
+    }
+    for (const std::uint64_t address : meets_) {
+      if (const auto step = steps_.find(address); step != steps_.end()) step->second.is_meeting = true;
     }
     return true;
   }
@@ -61,11 +68,9 @@ class Course {
   const std::map<std::uint64_t, Step>& steps() const { return steps_; }
   /// Return addresses of its queries, as they are numbered.
   const std::vector<std::uint64_t>& queries() const { return queries_; }
-  bool is_meeting(std::uint64_t address) const { return meets_.contains(address); }
-  /// Smaller than the ranks of the instructions that follow it, unless the way to them is a jump back.
   std::size_t rank(std::uint64_t address) const {
-    const auto known = ranks_.find(address);
-    return known != ranks_.end() ? known->second : 0;
+    const auto step = steps_.find(address);
+    return step != steps_.end() ? step->second.rank : 0;
   }
   /// True if it jumps into another function, to return from there.
   bool goes_on_elsewhere() const { return goes_on_elsewhere_; }
@@ -189,72 +194,97 @@ class Course {
     }
   }
 
-  /// In reverse postorder. Where the ways of a jump meet, the states at the ends of all of them are then known.
-  void order_ways(std::uint64_t entry) {
-    std::vector<std::pair<std::uint64_t, std::size_t>> path{{entry, 0}};
-    std::set<std::uint64_t> seen{entry};
-    std::size_t rank = steps_.size();
+  /// The steps, numbered from 1 by their addresses, and the ways between them. 0 stands for the exits.
+  struct Graph {
+    explicit Graph(Course& course) {
+      for (auto& [address, step] : course.steps_) {
+        steps.push_back(&step);
+        addresses.push_back(address);
+      }
+      ways.resize(steps.size());
+      for (std::size_t n = 1; n < steps.size(); ++n) {
+        const Step& step = *steps[n];
+        for (const std::uint64_t next : step.to) add_way(n, next);
+        if (step.pad) add_way(n, *step.pad);
+        if (step.instruction.is_in(CS_GRP_RET) || step.around.leaves) ways[n].push_back(0);
+      }
+    }
+    std::size_t number(std::uint64_t address) const {
+      return static_cast<std::size_t>(std::lower_bound(addresses.begin() + 1, addresses.end(), address) -
+                                      addresses.begin());
+    }
+    /// None to a jump that merge_jumps() has taken away.
+    void add_way(std::size_t from, std::uint64_t to) {
+      const std::size_t next = number(to);
+      if (next < addresses.size() && addresses[next] == to) ways[from].push_back(next);
+    }
+
+    std::vector<Step*> steps{nullptr};
+    std::vector<std::uint64_t> addresses{kExit};
+    std::vector<std::vector<std::size_t>> ways;
+  };
+
+  /// Depth-first from `root`; `leave` is called for each node after all that are reached through it.
+  template <class Leave>
+  static void in_postorder(const std::vector<std::vector<std::size_t>>& ways, std::size_t root, const Leave& leave) {
+    std::vector<std::pair<std::size_t, std::size_t>> path{{root, 0}};
+    std::vector<bool> seen(ways.size());
+    seen[root] = true;
     while (!path.empty()) {
-      auto& [address, next] = path.back();
-      const std::vector<std::uint64_t> ways = ways_of(address);
-      if (next == ways.size()) {
-        ranks_[address] = rank--;
+      auto& [node, next] = path.back();
+      if (next == ways[node].size()) {
+        leave(node);
         path.pop_back();
-      } else if (const std::uint64_t other = ways[next++]; steps_.contains(other) && seen.insert(other).second) {
+      } else if (const std::size_t other = ways[node][next++]; !seen[other]) {
+        seen[other] = true;
         path.emplace_back(other, 0);
       }
     }
+  }
+
+  /// In reverse postorder. Where the ways of a jump meet, the states at the ends of all of them are then known.
+  static void order_ways(const Graph& graph, std::uint64_t entry) {
+    std::size_t rank = graph.steps.size();
+    in_postorder(graph.ways, graph.number(entry), [&](std::size_t node) {
+      if (node != 0) graph.steps[node]->rank = rank--;
+    });
   }
 
   /// Where the ways of each jump meet, however they go on: its immediate postdominator (Cooper, Harvey and Kennedy, "A
   /// Simple, Fast Dominance Algorithm"). Ways that end the program do not count.
-  std::map<std::uint64_t, std::uint64_t> find_meetings() const {
-    std::map<std::uint64_t, std::vector<std::uint64_t>> from;
-    std::vector<std::uint64_t> order;  // from the entry to the exits
-    for (const auto& [address, step] : steps_) {
-      for (const std::uint64_t next : step.to) from[next].push_back(address);
-      if (step.pad) from[*step.pad].push_back(address);
-      if (step.instruction.is_in(CS_GRP_RET) || step.around.leaves) from[kExit].push_back(address);
+  void find_meetings(const Graph& graph) {
+    std::vector<std::vector<std::size_t>> from(graph.ways.size());
+    for (std::size_t node = 0; node < graph.ways.size(); ++node) {
+      for (const std::size_t next : graph.ways[node]) from[next].push_back(node);
     }
-    std::vector<std::pair<std::uint64_t, std::size_t>> path{{kExit, 0}};
-    std::set<std::uint64_t> seen{kExit};
-    while (!path.empty()) {
-      auto& [address, next] = path.back();
-      const std::vector<std::uint64_t>& before = from[address];
-      if (next == before.size()) {
-        order.push_back(address);
-        path.pop_back();
-      } else if (const std::uint64_t other = before[next++]; seen.insert(other).second) {
-        path.emplace_back(other, 0);
-      }
-    }
-    std::map<std::uint64_t, std::size_t> rank;  // the exit has the highest
-    for (std::size_t n = 0; n < order.size(); ++n) rank[order[n]] = n;
-    std::map<std::uint64_t, std::uint64_t> meeting{{kExit, kExit}};
+    constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
+    std::vector<std::size_t> order;  // from the entry to the exits
+    std::vector<std::size_t> rank(from.size(), kNone), meeting(from.size(), kNone);
+    in_postorder(from, 0, [&](std::size_t node) {
+      rank[node] = order.size();  // the exit has the highest
+      order.push_back(node);
+    });
+    meeting[0] = 0;
     for (bool changed = true; changed;) {
       changed = false;
-      for (auto address = std::next(order.rbegin()); address != order.rend(); ++address) {
-        std::optional<std::uint64_t> common;
-        for (const std::uint64_t next : ways_of(*address)) {
-          if (!meeting.contains(next)) continue;
-          std::uint64_t a = next, b = common.value_or(next);
-          while (a != b) rank.at(a) < rank.at(b) ? a = meeting.at(a) : b = meeting.at(b);
+      for (auto node = std::next(order.rbegin()); node != order.rend(); ++node) {
+        std::size_t common = kNone;
+        for (const std::size_t next : graph.ways[*node]) {
+          if (meeting[next] == kNone) continue;
+          std::size_t a = next, b = common == kNone ? next : common;
+          while (a != b) rank[a] < rank[b] ? a = meeting[a] : b = meeting[b];
           common = a;
         }
-        const auto [known, is_new] = meeting.try_emplace(*address, *common);
-        changed = changed || is_new || known->second != *common;
-        known->second = *common;
+        changed = changed || meeting[*node] != common;
+        meeting[*node] = common;
       }
     }
-    return meeting;
-  }
-
-  std::vector<std::uint64_t> ways_of(std::uint64_t address) const {
-    const Step& step = steps_.at(address);
-    std::vector<std::uint64_t> ways = step.to;
-    if (step.pad) ways.push_back(*step.pad);
-    if (step.instruction.is_in(CS_GRP_RET) || step.around.leaves) ways.push_back(kExit);
-    return ways;
+    for (std::size_t node = 1; node < meeting.size(); ++node) {
+      Step& step = *graph.steps[node];
+      if (step.to.size() < 2 || meeting[node] == kNone) continue;
+      step.around.meeting = graph.addresses[meeting[node]];
+      meets_.insert(step.around.meeting);
+    }
   }
 
   bool find_call(Step& step, std::string& reason) {
@@ -299,7 +329,6 @@ class Course {
   const Decoder& decoder_;
   std::map<std::uint64_t, Step> steps_;
   std::set<std::uint64_t> meets_;
-  std::map<std::uint64_t, std::size_t> ranks_;
   std::vector<std::uint64_t> queries_;
   std::vector<std::uint64_t> table_jumps_;
   std::deque<Function> functions_;
@@ -343,7 +372,9 @@ class Interpretation {
       return arrive(address, after_control(ends, met), met);
     }
     std::map<std::uint64_t, State>& ways = ways_[address];
-    ways[from] = std::move(state);
+    const auto [end, is_first] = ways.try_emplace(from, std::move(state));
+    if (!is_first && end->second == state) return;
+    if (!is_first) end->second = std::move(state);
     State all = ways.begin()->second;
     for (auto way = std::next(ways.begin()); way != ways.end(); ++way) {
       State other = way->second;
@@ -369,26 +400,25 @@ class Interpretation {
 
   /// From a place where ways meet to the next ones. With `findings`, only looks.
   std::size_t walk(std::uint64_t from, Findings* findings) {
+    const auto first = course_.steps().find(from);
+    if (first == course_.steps().end()) return 1;
     State state = states_.at(from);
-    std::uint64_t address = from;
+    const Course::Step* step = &first->second;
     for (std::size_t count = 1;; ++count) {
-      const auto found = course_.steps().find(address);
-      if (found == course_.steps().end()) return count;
-      const Course::Step& step = found->second;
+      const std::uint64_t address = step->instruction.address();
       std::optional<State> other;
-      if (step.to.size() > 1) other = state;
-      Surroundings around = step.around;
-      around.returns_nothing = is_body_ && !course_.goes_on_elsewhere();
-      Transition(step.instruction, around, findings).apply(state, other ? &*other : nullptr);
+      if (step->to.size() > 1) other = state;
+      const bool returns_nothing = is_body_ && !course_.goes_on_elsewhere();
+      Transition(step->instruction, step->around, returns_nothing, findings).apply(state, other ? &*other : nullptr);
       if (findings != nullptr) findings->look_at_words(state, address);
       if (findings == nullptr) {
-        if (step.pad) arrive(*step.pad, state, address);
-        for (std::size_t way = 1; way < step.to.size(); ++way) arrive(step.to[way], *other, address);
+        if (step->pad) arrive(*step->pad, state, address);
+        for (std::size_t way = 1; way < step->to.size(); ++way) arrive(step->to[way], *other, address);
       }
-      if (step.to.empty()) return count;
-      const std::uint64_t before = std::exchange(address, step.to[0]);
-      if (course_.is_meeting(address)) {
-        if (findings == nullptr) arrive(address, std::move(state), before);
+      step = step->next;
+      if (step == nullptr) return count;
+      if (step->is_meeting) {
+        if (findings == nullptr) arrive(step->instruction.address(), std::move(state), address);
         return count;
       }
     }

@@ -407,7 +407,7 @@ void Transition::pass_arguments(State& state) {
   const Callee& callee = around_.callee;
   check_effect(state);
   use_vectors_of(state, kArgumentVectors, kArgument);
-  if (throws(callee.name) && !around_.lands && !around_.returns_nothing) {
+  if (throws(callee.name) && !around_.lands && !returns_nothing_) {
     for (const auto& [jump, control] : state.controls) complain(kReturn, control.sources);
   }
   const auto pass = [&](const Value& value, bool surely) {
@@ -456,7 +456,7 @@ void Transition::call(State& state) {
 }
 
 void Transition::return_values(State& state) {
-  if (around_.returns_nothing) return;
+  if (returns_nothing_) return;
   use_vectors_of(state, kReturnedVectors, kReturn);
   for (const int r : {kRax, kRdx}) {
     const Value& value = state.registers[r];

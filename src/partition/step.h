@@ -13,19 +13,19 @@ namespace steelyard::partition {
 /// What an instruction's place in the function says of it.
 struct Surroundings {
   Callee callee;
-  bool leaves = false;           ///< it jumps to another function for good
-  bool returns_nothing = false;  ///< the function returns no value, and lets no exception out
-  bool lands = false;            ///< of a call: an exception goes on in this function
-  std::uint64_t meeting = 0;     ///< of a conditional jump: where both ways meet; 0: nowhere
-  KeptWords kept;                ///< over a call
+  bool leaves = false;        ///< it jumps to another function for good
+  bool lands = false;         ///< of a call: an exception goes on in this function
+  std::uint64_t meeting = 0;  ///< of a conditional jump: where both ways meet; 0: nowhere
+  KeptWords kept;             ///< over a call
 };
 
 /// One instruction: from what is known before it to what is known after it.
 class Transition {
  public:
+  /// @param returns_nothing the function returns no value, and lets no exception out
   /// @param findings where what it does wrong is noted; may be null
-  Transition(const Instruction& instruction, const Surroundings& around, Findings* findings)
-      : i_(instruction), around_(around), findings_(findings) {}
+  Transition(const Instruction& instruction, const Surroundings& around, bool returns_nothing, Findings* findings)
+      : i_(instruction), around_(around), returns_nothing_(returns_nothing), findings_(findings) {}
   /// @param state before it; then after it, where it does not jump
   /// @param jumped a copy of `state`; then where it jumps. Null for an instruction that has only one way to go on
   void apply(State& state, State* jumped);
@@ -71,6 +71,7 @@ class Transition {
 
   const Instruction& i_;
   const Surroundings& around_;
+  bool returns_nothing_;
   Findings* findings_;
 };
 
