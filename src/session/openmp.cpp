@@ -21,6 +21,7 @@
 #include "session/state.h"
 #include "session/virtual_threads.h"
 #include "session/worksharing.h"
+#include "wait/back_off.h"
 
 namespace steelyard::session {
 
@@ -32,9 +33,6 @@ using Work = observe::Site::Work;
 // 50 us: to measure the threads of a region costs 0.25 us (bench/cores.py --only region-cost), 0.5 % of that.
 // If a region is shorter, one execution in several is measured, chosen at random.
 constexpr float kShort = kWorthBorrowing / 4;
-
-// A rank that still waits this long after my own MPI call ended was not waiting for that call.
-constexpr std::int64_t kTimeToWake = 200'000;
 
 // The runtime may initialise in the constructor of another library, before those of this one.
 constinit OpenMp g_openmp;
@@ -223,8 +221,9 @@ const std::string& ThreadLimits::fixed_reason() const {
 
 ThreadLimits& limits() { return g_limits; }
 
+// A rank that still waits this long after my own MPI call ended was not waiting for that call.
 std::int64_t lent_before_call(const Session& session, std::int64_t now) {
-  return now - session.waits.last_end > kTimeToWake ? 0 : session.waits.last_end;
+  return now - session.waits.last_end > wait::kAtWork ? 0 : session.waits.last_end;
 }
 
 std::string openmp_tool() { return g_openmp_tool; }

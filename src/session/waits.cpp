@@ -5,6 +5,7 @@
 #include <span>
 
 #include "base/clock.h"
+#include "base/complaint.h"
 #include "base/hash.h"
 #include "session/other_regions.h"
 #include "session/session.h"
@@ -21,11 +22,8 @@ namespace {
 // The critical rank of a shorter wait is not looked up: most of it is the library's own work. ns: to look it up costs a
 // cache miss for each member.
 constexpr std::int64_t kWorthNaming = 2'000;
-// How long to go on waiting outside of the library if no other process of this node computes. ns: some wake-ups of
-// 25 us, so that processes that were just woken have begun to compute.
-constexpr std::int64_t kNoneComputes = 200'000;
-// A longer wait goes on in the MPI library. ns: a bound, so that no program hangs should arrivals ever be miscounted.
-constexpr std::int64_t kLongestWait = 10'000'000'000;
+// A longer wait goes on in the MPI library, so that no program hangs should arrivals ever be miscounted.
+constexpr std::int64_t kLongestWait = base::kFirstComplaint;
 
 std::atomic<int> g_windows{0};  // those of the program that are alive
 std::atomic<bool> g_windows_seen{false};
@@ -295,13 +293,13 @@ void BlockingCall::await_arrivals(bool always_sleeps) {
       wait::relax();
       continue;
     }
-    // If no other rank computes, none needs this core, and the library may have to advance messages for which the
-    // missing ranks wait.
+    // If no other rank computes, nor will as soon as it is woken, none needs this core, and the library may have to
+    // advance messages for which the missing ranks wait.
     if (others_compute(session)) {
       idle_since = 0;
     } else if (idle_since == 0) {
       idle_since = now;
-    } else if (now - idle_since > kNoneComputes) {
+    } else if (now - idle_since > wait::kAtWork) {
       return;
     }
     lend(now);

@@ -4,14 +4,15 @@
 #include <map>
 
 #include "observe/sites.h"
+#include "wait/back_off.h"
 
 namespace steelyard::session {
 
 /// A region shorter than this gains nothing by one more thread that must be woken and bound (ns).
-inline constexpr float kWorthBorrowing = 200e3F;
+inline constexpr float kWorthBorrowing = wait::kAtWork;
 
-/// In shorter waits no core is lent. ns: a sleep and a wake-up take as long (src/wait/back_off_benchmark: 20 + 25 us).
-inline constexpr float kShortWait = 40e3F;
+/// In shorter waits no core is lent: a sleep and a wake-up take as long, each about the time that is spun before (ns).
+inline constexpr float kShortWait = 2 * wait::kMessage.spin;
 
 /// What is known of the waits of this process in blocking MPI calls, and for accelerators.
 struct Waits {

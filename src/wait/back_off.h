@@ -64,6 +64,10 @@ inline constexpr BackOff kTask{.spin = 20'000, .shortest = 5'000, .longest = 500
 /// rank that computes: a delay of an eighth of the wait, at most 1 ms, is not noticed there.
 inline constexpr BackOff kSetUp{.yield = 100'000, .shortest = 20'000, .longest = 1'000'000, .part = 8};
 
+/// ns from a wake-up until the thread or the process that was woken is surely at work, and others that it wakes are:
+/// some wake-ups of 25 us.
+inline constexpr std::int64_t kAtWork = 200'000;
+
 /// Waits in the stages that keep the thread awake, until `over()` or until it is time to sleep.
 /// @param since when the wait began, as base::now_ns()
 /// @return the stage in which `over()` became true; Stage::sleep if it did not
