@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "collectives/policy.h"
+#include "decide/estimate.h"
 
 namespace steelyard::collectives {
 namespace {
@@ -153,7 +153,7 @@ Waits Board::waits(int which, bool by_board) const {
 void Board::came(std::int64_t after_ns) {
   std::atomic<std::uint64_t>& mine = passed_[static_cast<std::size_t>(me_) * kLine + kCame];
   const auto before = static_cast<std::int64_t>(mine.load(std::memory_order_relaxed));
-  mine.store(static_cast<std::uint64_t>(before + (after_ns - before) / kMemory), std::memory_order_relaxed);
+  mine.store(static_cast<std::uint64_t>(before + (after_ns - before) / decide::kRecent), std::memory_order_relaxed);
 }
 
 Board::Arrivals Board::arrivals() const {

@@ -45,7 +45,7 @@ std::uint32_t Comparison::rest(const Circumstances& at) {
   if (rest_number_ >= 0 && broadcasts > 0) {
     const std::int64_t apart = std::max<std::int64_t>(1, (at.now - rested_at_) / broadcasts);
     const bool changed = apart > 2 * apart_ || apart_ > 2 * apart;
-    apart_ = changed ? apart : apart_ + (apart - apart_) / 4;
+    apart_ = changed ? apart : apart_ + (apart - apart_) / decide::kRecent;
     // In the unit of a block's duration, which is that of one broadcast.
     contest_->unmeasured(static_cast<double>(apart_) * static_cast<double>(broadcasts - measured_) / kBlock);
   }

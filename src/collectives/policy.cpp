@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "decide/estimate.h"
+
 namespace steelyard::collectives {
 namespace {
 
@@ -18,7 +20,7 @@ bool Reporter::measured(const Measured& measured) {
     value_ = measured.wait;
   } else {
     // A rank that arrives early delays no other rank, however early it is.
-    value_ += (std::max<std::int64_t>(0, measured.late) - value_) / kMemory;
+    value_ += (std::max<std::int64_t>(0, measured.late) - value_) / decide::kRecent;
   }
   return std::abs(value_ - told_) > settings_.threshold;
 }

@@ -19,9 +19,6 @@ struct Settings {
   decide::Settings decision;        ///< of the comparison with the MPI library
 };
 
-/// A new measurement of an arrival changes its smoothed value by one part in so many.
-inline constexpr int kMemory = 4;
-
 /// What a rank measures in a broadcast, in ns. Both are 0 at the root.
 struct Measured {
   std::int64_t wait = 0;  ///< from its call to the data: long for a rank that arrives early

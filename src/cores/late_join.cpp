@@ -114,8 +114,8 @@ bool LateJoin::give(CoreTable& table, int core, int os_index, std::int64_t now) 
 }
 
 namespace {
-// Executions in a row in which cores came free, before cores are expected: one may be an accident.
-constexpr int kTrusted = 2;
+// Executions in a row in which cores came free, before cores are expected.
+constexpr int kTrusted = decide::kFewest;
 // Trust at most: after two executions without such a core in a row, none is expected, however long it was right.
 constexpr int kMostTrust = 2 * kTrusted;
 // Size: regions of a program. A program that generates code while it runs must not fill the memory; 2 MB here.

@@ -17,8 +17,8 @@ namespace {
 
 constexpr double kShortest = 0.020;  // s of a window: below, clocks and wake-ups are what is measured
 constexpr double kLongest = 1.0;     // s of a window while the loads are steady: a change is noticed within two windows
-constexpr int kCaution = 2;          // windows that have to agree before a plan is made: one alone has no deviation
-constexpr int kPart = 28;            // a window spans at most this part of the shortest steady stretch
+constexpr int kCaution = decide::kFewest;  // windows that have to agree before a plan is made
+constexpr int kPart = 28;                  // a window spans at most this part of the shortest steady stretch
 // Windows for which a plan is wrong once the loads have changed again: two that show the change, and those that have to
 // agree on the new loads.
 constexpr int kNoticing = 2 + kCaution;
@@ -228,7 +228,7 @@ void Policy::State::check(const Window& window, Verdict& verdict) {
         std::clamp((move_cost + extra / trial->applied.moved) / 2, options.move_cost / 4, options.move_cost * 100);
   }
   if (estimate.steady_total()) estimate.learn_scaling(trial->loads);
-  if (trial->before.windows() < Trial::kLeastBefore) {
+  if (trial->before.windows() < decide::kFewest) {
     verdict.why = "the last move could not be verified: too few steps were measured before it";
   } else if (!verdict.judged) {
     verdict.why =

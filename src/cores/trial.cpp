@@ -46,7 +46,7 @@ double Spell::elapsed() const {
 
 Trial::Judgement Trial::judge(bool steady_total, double noise) const {
   const bool last = after.windows() >= kWindows;
-  if (before.windows() < kLeastBefore) return {.ruling = last ? Ruling::kept : Ruling::open};
+  if (before.windows() < decide::kFewest) return {.ruling = last ? Ruling::kept : Ruling::open};
   if (after.windows() == 0) return {};
   decide::Estimate known(deviation(before, noise), kNoiseWeight);
   for (const Spell::Sample& sample : before.samples()) known.add(log_duration(sample, steady_total));

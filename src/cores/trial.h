@@ -50,8 +50,6 @@ struct Trial {
   };
   /// Windows after which a ruling is made whatever the uncertainty.
   static constexpr std::size_t kWindows = 8;
-  /// Windows before the move without which nothing can be compared: one alone has no deviation.
-  static constexpr std::size_t kLeastBefore = 2;
   struct Judgement {
     Ruling ruling = Ruling::open;
     double gain = 0;

@@ -16,6 +16,11 @@ struct Interval {
 /// 1.96 for 0.95. For what is measured once, at the end.
 double standard_errors(double confidence);
 
+/// A mean of the recent values goes by one part in so many towards each new one. For what is followed, not judged.
+inline constexpr int kRecent = 4;
+/// Values from which anything is concluded: one alone has no deviation, and may be an accident.
+inline constexpr int kFewest = 2;
+
 /// The mean of a stream of values, with a confidence interval that stays valid however often it is looked at.
 ///
 /// A confidence sequence for a mean of unknown variance: the likelihood ratio of a normal mixture over all other means,

@@ -5,12 +5,12 @@
 #include <cmath>
 #include <utility>
 
+#include "decide/estimate.h"
+
 namespace steelyard::loops {
 namespace {
 
-/// Weight of a new measurement in a mean of the recent ones.
-constexpr double kWeight = 0.25;
-void blend(double& mean, double value) { mean = mean > 0 ? mean + kWeight * (value - mean) : value; }
+void blend(double& mean, double value) { mean = mean > 0 ? mean + (value - mean) / decide::kRecent : value; }
 
 /// How far boundaries go at once towards where they should be, after the first time: a share of the way.
 constexpr double kDamping = 0.7;

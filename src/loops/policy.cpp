@@ -9,8 +9,6 @@ namespace {
 
 enum : std::size_t { kEven, kAdaptive, kStealing, kGuided };
 
-// Executions before the contest. In one of them a thread may have been preempted.
-constexpr int kLooks = 2;
 // Even parts are a candidate if they are forecast to take at most this many times the time of stealing.
 constexpr double kClose = 1.15;
 // Share of the iterations. If fewer are stolen, ranges that follow the load gain less than the exploration budget.
@@ -78,7 +76,7 @@ void Policy::look(const Observation& observation) {
     return;
   }
   note_least(observation);
-  if (looks_ == kLooks) begin_contest(observation);
+  if (looks_ == decide::kFewest) begin_contest(observation);
 }
 
 void Policy::begin_contest(const Observation& observation) {

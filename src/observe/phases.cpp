@@ -3,15 +3,17 @@
 
 #include <algorithm>
 
+#include "decide/estimate.h"
+
 namespace steelyard::observe {
 namespace {
 
-constexpr std::size_t kWorkATick = 48;       // comparisons; a search that took more delays the next one
-constexpr std::size_t kWorkACandidate = 8;   // for the branch that is not predicted
-constexpr int kCostOfMisfit = 4;             // a period holds as long as four ticks in five fit
-constexpr std::size_t kEvidence = 2;         // three repeats
-constexpr std::size_t kMostEvidence = 64;    // so that a period that failed often comes back within a run
-constexpr std::size_t kRepeatsOfAStep = 16;  // a period that held for more was a step
+constexpr std::size_t kWorkATick = 48;              // comparisons; a search that took more delays the next one
+constexpr std::size_t kWorkACandidate = 8;          // for the branch that is not predicted
+constexpr int kCostOfMisfit = 4;                    // a period holds as long as four ticks in five fit
+constexpr std::size_t kEvidence = decide::kFewest;  // of times that a period has come back
+constexpr std::size_t kMostEvidence = 64;           // so that a period that failed often comes back within a run
+constexpr std::size_t kRepeatsOfAStep = 16;         // a period that held for more was a step
 
 }  // namespace
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "decide/estimate.h"
 #include "session/session.h"
 #include "session/state.h"
 
@@ -15,8 +16,8 @@ namespace {
 constexpr std::int64_t kConsiderEvery = 1'000'000;
 // ns: bounds what samples cost, and what others see. A full timeline merges neighbours.
 constexpr std::int64_t kSampleEvery = 2'000'000;
-// Two intervals between ticks are the fewest that can be compared.
-constexpr std::int64_t kFewestTicks = 3;
+// The fewest intervals between ticks that can be compared.
+constexpr std::int64_t kFewestTicks = decide::kFewest + 1;
 // ns: regions mark the steps of a program that has not called kFewestTicks collectives by then.
 constexpr std::int64_t kPatience = 200'000'000;
 // Ticks. If no step is known for as long, each tick counts as one.
