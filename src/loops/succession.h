@@ -13,6 +13,10 @@
 // Each loop has its own Team records (gathering.h), which do not show this. A Succession does.
 namespace steelyard::loops {
 
+/// Size: loops of which the order of a team is kept. Threads are up to 4 loops of the engine apart, and 7 of the OpenMP
+/// runtime by default.
+inline constexpr std::size_t kLoopsApart = 32;
+
 /// Several teams of the process may look the same. Then different loops of one team are not detected.
 struct Strangers {
   std::atomic<bool> here = false, awaited = false;
@@ -36,8 +40,7 @@ class Succession {
   void forget(const void* loop);
 
  private:
-  /// Loops of which the team's order is kept. A thread that is further behind is not checked.
-  static constexpr std::size_t kKept = 64;
+  static constexpr std::size_t kKept = kLoopsApart;  // a thread that is further behind is not checked
   struct alignas(128) Seat {
     std::atomic<std::uint64_t> begun = 0, owner = 0;
   };

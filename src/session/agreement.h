@@ -5,15 +5,15 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "loops/succession.h"
+
 namespace steelyard::session {
 
 /// What the threads of a region agree upon for each of its loops. The answer of the thread that comes first to a loop
 /// is that of all: a thread with another answer would divide the loop in another way than its team. No thread waits.
 class Agreement {
  public:
-  /// Size: loops that threads may be apart. Those of the engine are up to 4, and those of the OpenMP runtime 7 by
-  /// default.
-  static constexpr std::uint32_t kKept = 32;
+  static constexpr std::uint32_t kKept = loops::kLoopsApart;
   static constexpr int kBits = 34;  ///< Encoding: of an answer
 
   /// The answer for the loop with this number, from 0. `ask` is called by the first thread, and by a thread that comes
