@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/printable.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
 namespace steelyard::base {
 
 std::size_t make_printable(char* text, std::size_t size, std::string_view kept) {
@@ -20,6 +25,14 @@ std::string printable(std::string_view text, std::string_view kept) {
   std::string out(text);
   out.resize(make_printable(out.data(), out.size(), kept));
   return out;
+}
+
+std::string first_of(const std::vector<std::string>& names) {
+  constexpr std::size_t kNamed = 3;  // Size: names in a line of text
+  const std::size_t named = std::min(kNamed, names.size());
+  const auto end = names.begin() + static_cast<std::ptrdiff_t>(named);
+  const std::string more = names.size() > named ? fmt::format(" and {} more", names.size() - named) : "";
+  return fmt::format("{}{}", fmt::join(names.begin(), end, ", "), more);
 }
 
 }  // namespace steelyard::base

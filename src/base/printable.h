@@ -2,6 +2,7 @@
 #pragma once
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace steelyard::base {
 
@@ -12,5 +13,8 @@ std::string printable(std::string_view text, std::string_view kept = "");
 
 /// The same, in place. Returns the new size, which may be smaller.
 std::size_t make_printable(char* text, std::size_t size, std::string_view kept = "");
+
+/// "a, b, c and 4 more": so many names that they fit into a line.
+std::string first_of(const std::vector<std::string>& names);
 
 }  // namespace steelyard::base

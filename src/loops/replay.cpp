@@ -2,22 +2,15 @@
 #include "loops/replay.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
+
+#include "base/printable.h"
 
 namespace steelyard::loops {
 namespace {
 
 std::string counted(std::size_t count) { return fmt::format("{} loop{}", count, count == 1 ? "" : "s"); }
-
-/// "a, b, c and 4 more"
-std::string listed(const std::vector<std::string>& keys) {
-  constexpr std::size_t kMost = 3;  // keys in a message, so that it stays readable
-  const auto end = keys.begin() + static_cast<std::ptrdiff_t>(std::min(kMost, keys.size()));
-  return fmt::format("{}{}", fmt::join(keys.begin(), end, ", "),
-                     keys.size() > kMost ? fmt::format(" and {} more", keys.size() - kMost) : "");
-}
 
 }  // namespace
 
@@ -37,7 +30,7 @@ std::string left_out(const std::vector<std::string>& recorded, const std::vector
     return fmt::format(
         "--loops-replay repeated nothing, for no loop was executed by two threads or more, while its file has {} ({}): "
         "run the program with the threads and the options with which it was recorded",
-        counted(recorded.size()), listed(recorded));
+        counted(recorded.size()), base::first_of(recorded));
   }
   if (unknown.size() == executed.size()) {
     return fmt::format(
@@ -46,12 +39,12 @@ std::string left_out(const std::vector<std::string>& recorded, const std::vector
         "had {} ({}): loops go by their name or by their place in the executable, so record again with --loops-learn "
         "after "
         "each build",
-        counted(recorded.size()), listed(recorded), counted(executed.size()), listed(unknown));
+        counted(recorded.size()), base::first_of(recorded), counted(executed.size()), base::first_of(unknown));
   }
   if (unknown.empty() && otherwise.empty()) return {};
   const std::string with =
-      otherwise.empty() ? "" : fmt::format("with these iterations and threads ({})", listed(otherwise));
-  const std::string without = unknown.empty() ? "" : fmt::format("at all ({})", listed(unknown));
+      otherwise.empty() ? "" : fmt::format("with these iterations and threads ({})", base::first_of(otherwise));
+  const std::string without = unknown.empty() ? "" : fmt::format("at all ({})", base::first_of(unknown));
   return fmt::format(
       "--loops-replay did not repeat all executions of {} out of {} that ran, which its file does not have {}{}{}: "
       "record "

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "base/printable.h"
 #include "observe/other_region_record.h"
 #include "observe/text.h"
 
@@ -76,7 +77,6 @@ void add_kept_regions(std::vector<KeptRegion>& regions, std::vector<KeptRegion> 
 
 /// A sentence for all ranks; "" if it would be about too little time to matter.
 std::string about_kept_regions(const RunRecord& record, bool repeats) {
-  constexpr std::size_t kMostNames = 3;  // so many fit into a line
   double kept = 0, in_regions = 0;
   std::vector<std::string> names;  // by time
   std::size_t regions = 0;
@@ -88,12 +88,9 @@ std::string about_kept_regions(const RunRecord& record, bool repeats) {
   }
   for (const RankRecord& rank : record.ranks) in_regions += base::seconds(rank.totals.region_wall);
   if (!(kept > kWorthTelling * in_regions)) return "";
-  const std::size_t more = names.size() - std::min(names.size(), kMostNames);
-  names.resize(names.size() - more);
-  const std::string which =
-      fmt::format("kept their thread count ({}, {} of the time in regions): {}{}",
-                  plural(static_cast<long>(regions), "region"), percent(std::min(kept / in_regions, 1.0)),
-                  fmt::join(names, ", "), more > 0 ? fmt::format(" and {} more", more) : "");
+  const std::string which = fmt::format("kept their thread count ({}, {} of the time in regions): {}",
+                                        plural(static_cast<long>(regions), "region"),
+                                        percent(std::min(kept / in_regions, 1.0)), base::first_of(names));
   if (repeats) return "regions that share out no work by loops, sections or tasks " + which;
   return fmt::format("regions that query thread IDs {}; `steelyard doctor {}` names the source lines", which,
                      record.command.empty() ? "PROGRAM" : record.command.front());
