@@ -20,8 +20,8 @@ std::size_t amount_to_keep(std::size_t available, std::int64_t ns_per_task) {
 }
 
 std::size_t amount_ahead(std::int64_t ns_per_task) {
-  constexpr std::int64_t kTasks = 8;  // an answer may wait for a task of the victim and be shared by other workers
-  return static_cast<std::size_t>(std::max(kTasks, kLastPatience / std::max<std::int64_t>(ns_per_task, 10)));
+  // An answer may wait for some tasks of the victim and be shared by other workers.
+  return static_cast<std::size_t>(std::max(kTogether, kLastPatience / std::max<std::int64_t>(ns_per_task, 10)));
 }
 
 Victims::Victims(std::size_t count, std::uint64_t seed) : order_(count), favourite_(count) {

@@ -13,10 +13,15 @@ namespace steelyard::tasks {
 /// all thieves that ask now end up with equally many. At least one where there is one.
 std::size_t amount_to_give(std::size_t available, std::size_t askers, double fraction);
 
-/// How long a thief waits for an answer before it asks one more victim: victims answer between tasks, so it grows, but
-/// so little that all neighbours are asked soon.
-inline constexpr std::int64_t kFirstPatience = 50'000, kLastPatience = 1'000'000;  // ns
+/// How long a thief waits for an answer before it asks one more victim: at first as long as a message may be late, in
+/// the end twice as long as an idle victim sleeps. Victims answer between tasks, so it grows, but so little that all
+/// neighbours are asked soon.
+inline constexpr std::int64_t kFirstPatience = wait::kMessage.longest, kLastPatience = 2 * wait::kTask.longest;  // ns
 inline std::int64_t next_patience(std::int64_t now) { return now < kLastPatience / 2 ? 2 * now : kLastPatience; }
+
+/// Short tasks that a worker executes without a read of the clock, which takes as long as one of them (bench/tasks.py,
+/// case cost).
+inline constexpr std::int64_t kTogether = 8;
 
 /// How long a process executes short tasks before it looks for messages and makes tasks public again, in ns: as long
 /// as an idle process spins.
