@@ -5,11 +5,13 @@
 #include <cmath>
 #include <numeric>
 
+#include "decide/settings.h"
+
 namespace steelyard::cores {
 namespace {
 
-/// Forecasts closer than this are a tie: no model of scaling is better.
-constexpr double kTie = 0.005;
+/// Forecasts closer than this are a tie: no model of scaling is better, and no trial would tell them apart.
+constexpr double kTie = decide::Settings{}.exploration / 2;
 
 bool complete(const std::vector<ProcessLoad>& loads, const std::vector<Scaling>& scaling, const NodeShape& shape) {
   return !loads.empty() && scaling.size() == loads.size() && shape.held.size() == loads.size() &&

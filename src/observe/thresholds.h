@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
+#include "decide/settings.h"
 
 namespace steelyard::observe {
 
 /// Share of the run, or of the time in regions: less is below what Steelyard may cost, and no line is about it.
-inline constexpr double kWorthTelling = 0.01;
+inline constexpr double kWorthTelling = decide::Settings{}.exploration;
 
 /// What the summary and the page leave out as too small to matter. In the record, so that every reader of a record says
 /// the same. Chosen by hand, all but the run delays.
