@@ -4,14 +4,16 @@
 #include <algorithm>
 
 #include "base/options.h"
+#include "loops/policy.h"
 #include "partition/known_queries.h"
 #include "session/decoding.h"
 
 namespace steelyard::session {
 
 namespace {
-// A chunk is to last this long (ns): some hundred times what it costs to begin one.
-constexpr float kWorthVirtualThread = 20e3F;
+// A chunk is to last as long as the shortest loop in which chunks are taken (ns): some hundred times what it costs to
+// begin one.
+constexpr float kWorthVirtualThread = loops::Policy::kShort;
 constexpr float kVirtualThreads = 16;  // of each thread, at most: the last chunk is then 6 % of its part
 // A region that computes longer by this factor runs without them. It is judged after as many executions, of
 // which the first meet cold caches.
