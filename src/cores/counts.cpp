@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <queue>
 
@@ -10,7 +11,7 @@ namespace steelyard::cores {
 namespace {
 
 /// Forecasts this close are the same number.
-constexpr double kRounding = 1 + 1e-12;
+constexpr double kRounding = 1 + 64 * std::numeric_limits<double>::epsilon();
 
 int most_threads(const ProcessLoad& load, int domain_cores) {
   if (load.fixed) return load.threads;
