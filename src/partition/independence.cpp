@@ -20,8 +20,8 @@ namespace steelyard::partition {
 
 namespace {
 
-// A limit of time, as in proof.cpp, for a body with all that it calls.
-constexpr int kMostInstructions = 10'000;
+// For a body with all that it calls.
+constexpr int kMost = kMostInstructions / 2;
 constexpr std::int64_t kStackProtector =
     0x28;  // Format: gcc on x86-64, the word of thread-local data that gcc's own checks of the stack read
 
@@ -72,7 +72,7 @@ class Search {
       for (std::uint64_t at = function.begin; at < function.end; at = instructions.back().next()) {
         const std::optional<Instruction> i = decoder_.at(image_, at);
         if (!i) return "has an instruction that cannot be decoded";
-        if (++count_ > kMostInstructions) return "is too long";
+        if (++count_ > kMost) return "is too long";
         if (std::string reason = look_at(*i, function); !reason.empty()) return reason;
         instructions.push_back(*i);
       }

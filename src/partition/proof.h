@@ -8,6 +8,10 @@
 
 namespace steelyard::partition {
 
+/// A limit of time: a function of 19,000 instructions takes 0.15 s (tests/queries/test_corpus.py). Longer functions are
+/// not analysed.
+inline constexpr int kMostInstructions = 20'000;
+
 /// A call of omp_get_num_threads() or omp_get_thread_num() in compiled code.
 struct Query {
   std::uint64_t return_address = 0;  ///< in the image's own addresses

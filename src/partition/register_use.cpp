@@ -5,14 +5,14 @@
 #include <vector>
 
 #include "partition/callee.h"
+#include "partition/proof.h"
 
 namespace steelyard::partition {
 
 namespace {
 
-// Limits of time, for each function that a function calls: a fifth of proof.cpp's, and calls of calls to this depth.
-// What is not looked at uses everything.
-constexpr int kMostInstructions = 2'000, kDeepest = 3;
+// For each function that a function calls, and for calls of calls to this depth. What is not looked at uses everything.
+constexpr int kMost = kMostInstructions / 10, kDeepest = 3;
 
 std::uint32_t first_arguments(int count) {
   std::uint32_t registers = 0;
@@ -68,7 +68,7 @@ RegisterUse RegisterUses::find(std::uint64_t entry, int depth) {
     if ((kept & ~known) == 0) continue;
     known |= kept;
     const std::optional<Instruction> i = decoder_.at(image_, address);
-    if (!i || count > kMostInstructions) return {};
+    if (!i || count > kMost) return {};
     use.reads |= i->reads() & kept;
     const bool is_call = i->is_in(CS_GRP_CALL), is_jump = i->is_in(CS_GRP_JUMP);
     const std::optional<std::uint64_t> target = i->target();
