@@ -32,11 +32,12 @@ std::int64_t run_delay(int thread_id) {
 std::map<int, std::int64_t> run_delays() {
   std::map<int, std::int64_t> delays;
   const std::unique_ptr<DIR, int (*)(DIR*)> threads(opendir("/proc/self/task"), closedir);
-  if (threads == nullptr || run_delay(thread_id()) < 0) return delays;
+  if (threads == nullptr) return delays;
   while (const dirent* entry = readdir(threads.get())) {
     const int id = std::atoi(entry->d_name);
     if (const std::int64_t delay = id > 0 ? run_delay(id) : -1; delay >= 0) delays[id] = delay;
   }
+  if (!delays.contains(thread_id())) delays.clear();
   return delays;
 }
 
