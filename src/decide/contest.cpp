@@ -17,9 +17,7 @@ constexpr double kAlarmRate = 1000;
 // Executions of the leader from which its mean and deviation are known before they are watched. Later executions refine
 // both (a self-starting CUSUM, Hawkins 1987).
 constexpr int kReference = 8;
-// Executions after an opening before the next; doubled each time that an opening gains nothing.
-constexpr long kPause = 16;
-constexpr long kLongestPause = kPause << 12;
+constexpr long kLongestPause = Contest::kPause << 12;
 // A trial is two executions of the rival and two of the leader.
 constexpr int kTrial = 4;
 

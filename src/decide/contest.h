@@ -53,6 +53,8 @@ class BasicContest {
   /// Executions of the leader. Without it a contest of tens of executions could not try anything: one per cent of them
   /// is less than one execution.
   static constexpr double kLoan = 10;
+  /// Executions after an opening before the next; doubled each time that an opening gains nothing.
+  static constexpr long kPause = 16;
 
   /// @param candidates at least 1
   /// @param first begins, e.g. the leader of an earlier run

@@ -50,9 +50,9 @@ class History {
  public:
   /// Executions that are kept.
   static constexpr int kRing = 16;
-  /// The most expensive part may cost this share more than the mean before boundaries move, because moving data to
-  /// another cache costs, too.
-  static constexpr double kDeadBand = 0.02;
+  /// The most expensive part may cost this share more than the mean before boundaries move: twice what a gain has to
+  /// be, because moving data to another cache costs, too.
+  static constexpr double kDeadBand = 2 * decide::Settings{}.exploration;
 
   explicit History(int threads = 1) : threads_(threads) {}
   /// Learns from an execution that was divided by `plan`. Allocates in its first kRing calls only.

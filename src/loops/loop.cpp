@@ -14,10 +14,6 @@
 namespace steelyard::loops {
 namespace {
 
-/// Share of the loop's time that measuring executions and learning from them may take.
-constexpr double kMeasuring = 0.005;
-/// ns, to read the clock.
-constexpr double kClock = 60;
 /// Executions. A loop is measured at least so often, so that a change of its load is noticed.
 constexpr long kRarest = 64;
 /// Pairs of iteration count and thread count of a loop of which assignments are kept. They take some MB.
@@ -236,8 +232,9 @@ void Loop::completed(const Plan& plan, const Ticket& ticket, const Execution& ex
     }
   }
   const bool learning = automatic ? !regime.policy.settled() : history.executions() < History::kRing;
-  const double cost = 2 * kClock + static_cast<double>(execution.taking_up_ns);
-  const double period = history.mean_ns() > 0 ? std::ceil(cost / (kMeasuring * history.mean_ns())) : 1;
+  // Measuring executions and learning from them may take half of the exploration budget.
+  const double budget = settings_.decision.exploration / 2 * history.mean_ns();
+  const double period = budget > 0 ? std::ceil(static_cast<double>(execution.taking_up_ns) / budget) : 1;
   regime.until_measured = learning ? 1 : static_cast<long>(std::clamp(period, 1.0, static_cast<double>(kRarest)));
   replan(regime, regime.plan.shape);
 }

@@ -15,8 +15,6 @@ constexpr double kClose = 1.15;
 constexpr double kMoved = decide::Settings{}.exploration;
 // Share of the threads' time. If threads are idle for longer in spite of stealing, guided could be faster.
 constexpr double kIdle = 0.03;
-// Executions before a short loop may begin anew. The number doubles each time.
-constexpr long kPatience = 16;
 // Successive executions of a short loop that are not level, until the policy begins anew.
 constexpr int kInARow = 3;
 // Even parts of a short loop are compared only if they are forecast to take so many times longer than level ones, and
@@ -123,7 +121,8 @@ bool Policy::has_grown(const Observation& observation) {
   const bool level =
       observation.ns < kShort ? observation.level_ns == 0 || is_short(observation) : observation.idle <= kIdle;
   uneven_ = level ? 0 : uneven_ + 1;
-  const long patience = resets_ == 0 ? 0 : kPatience << std::min(resets_, 6);
+  // As after a contest that was opened in vain, the pause doubles each time.
+  const long patience = resets_ == 0 ? 0 : decide::Contest::kPause << std::min(resets_, 6);
   return uneven_ >= kInARow && since_ >= patience;
 }
 
