@@ -9,17 +9,14 @@ namespace {
 
 enum : std::size_t { kEven, kAdaptive, kStealing, kGuided };
 
-// Even parts are a candidate if they are forecast to take at most this many times the time of stealing.
-constexpr double kClose = 1.15;
 // Share of the iterations. If fewer are stolen, ranges that follow the load gain less than the exploration budget.
 constexpr double kMoved = decide::Settings{}.exploration;
 // Share of the threads' time. If threads are idle for longer in spite of stealing, guided could be faster.
 constexpr double kIdle = 0.03;
 // Successive executions of a short loop that are not level, until the policy begins anew.
-constexpr int kInARow = 3;
-// Even parts of a short loop are compared only if they are forecast to take so many times longer than level ones, and
-// so many ns. The forecast is rough, because threads do not all begin at once.
-constexpr double kUneven = 1.25;
+constexpr int kInARow = decide::kFewest + 1;
+// Even parts of a short loop are compared only if they are forecast to take longer than level ones, and by so many ns,
+// because threads do not all begin at once.
 constexpr double kUnevenNs = 1000;
 
 }  // namespace
@@ -80,7 +77,7 @@ void Policy::look(const Observation& observation) {
 void Policy::begin_contest(const Observation& observation) {
   const double even = least_.even_ns;
   const bool rough = observation.ns < kShort;
-  const bool even_is_close = rough || even == 0 || kClose * least_.ns > even;
+  const bool even_is_close = rough || even == 0 || kLonger * least_.ns > even;
   const bool many_move = least_.stolen > kMoved || even > (1 + 2 * kMoved) * least_.level_ns;
   const bool promising[kCandidates] = {even_is_close, many_move, true, least_.idle > kIdle};
   in_contest_.clear();
@@ -99,7 +96,7 @@ bool Policy::is_short(const Observation& observation) const {
   const double even = first_ == kEven ? observation.ns : observation.even_ns;
   const double level = observation.level_ns;
   if (even == 0 || level == 0) return resets_ == 0;  // not known: even parts, until they have proved to be slow
-  return even <= std::max(kUneven * level, level + kUnevenNs);
+  return even <= std::max(kLonger * level, level + kUnevenNs);
 }
 
 void Policy::note_least(const Observation& observation) {

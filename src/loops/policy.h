@@ -39,6 +39,9 @@ class Policy {
   /// saves (`bench/loops.py`, rows of 10 us).
   static constexpr double kShort = 20'000;
 
+  /// A forecast or a few executions are rough: so many times longer is longer.
+  static constexpr double kLonger = 1.25;
+
   /// @param known the best strategy of an earlier run: the policy starts with it, and compares it as all others
   explicit Policy(const decide::Settings& settings, std::optional<Strategy> known = {});
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/options.h"
+#include "decide/estimate.h"
 #include "loops/policy.h"
 #include "partition/known_queries.h"
 #include "session/decoding.h"
@@ -16,9 +17,9 @@ namespace {
 constexpr float kWorthVirtualThread = loops::Policy::kShort;
 constexpr float kVirtualThreads = 16;  // of each thread, at most: the last chunk is then 6 % of its part
 // A region that computes longer by this factor runs without them. It is judged after as many executions, of
-// which the first meet cold caches.
-constexpr float kTooLong = 1.25F;
-constexpr int kJudged = 4;
+// which the first half meet cold caches.
+constexpr float kTooLong = loops::Policy::kLonger;
+constexpr int kJudged = 2 * decide::kFewest;
 }  // namespace
 
 int virtual_threads(const Session& session, observe::Site& site, int threads, const void* body, std::int64_t now) {
