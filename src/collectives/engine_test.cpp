@@ -288,8 +288,8 @@ void play(const Cluster& cluster, Late late, int calls, unsigned seed, long* by_
   machine.run([&](Machine::Rank& self) {
     Random same(seed);  // drawn alike at every rank
     for (unsigned call = 0; call < static_cast<unsigned>(base::sanitized ? calls / 4 : calls); ++call) {
-      const std::size_t lengths[] = {0,       1,       8, Notice::kSmall, Notice::kSmall + 1, 2000, 2100, 70000,
-                                     300'000, 1 << 20, 3};
+      const std::size_t lengths[] = {
+          0, 1, 8, Notice::kSmall, Notice::kSmall + 1, port::kEager - 100, port::kEager, 70000, 300'000, 1 << 20, 3};
       const std::size_t c = same() % 3 == 0 ? same() % machine.communicators.size() : 0;
       const std::vector<int>& members = machine.communicators[c].members;
       const std::size_t bytes = lengths[same() % (same() % 4 == 0 ? 11 : 6)];

@@ -19,9 +19,8 @@ constexpr std::int64_t kWaited = 5000;  // ns: a shorter receive found its messa
 
 /// A head, and the row where it is short.
 struct Tree::Packet {
-  static constexpr std::size_t kSize = 2048;  // bytes: MPI libraries send so much without a handshake
   Head head;
-  char row[kSize - sizeof(Head)];
+  char row[port::kEager - sizeof(Head)];
 };
 
 Tree::Tree(port::Exchange& ranks, Post& post, std::vector<int> world_ranks, int node, bool ready,

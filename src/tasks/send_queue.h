@@ -4,6 +4,7 @@
 #include <deque>
 #include <vector>
 
+#include "port/messages.h"
 #include "tasks/transport.h"
 
 namespace steelyard::tasks {
@@ -44,8 +45,7 @@ class SendQueue {
   bool empty() const { return queue_.empty() && sending_.empty(); }
 
  private:
-  static constexpr std::size_t kPiece =
-      3900;  // bytes: Open MPI sends 4 KiB with its head eagerly in shared memory, others more
+  static constexpr std::size_t kPiece = port::kEager;
   static constexpr std::size_t kMostInPieces = std::size_t{256} * 1024;  // bytes: 68 pieces, a send each
   struct Piece {
     int to, slot;

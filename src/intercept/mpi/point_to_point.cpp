@@ -7,15 +7,15 @@
 #include "intercept/mpi/call.h"
 #include "intercept/mpi/communicator.h"
 #include "intercept/mpi/layout.h"
+#include "port/messages.h"
 
 namespace steelyard::intercept {
 
 bool goes_at_once(int count, MPI_Datatype type, int destination) {
-  // Below the smallest eager limit in use (Open MPI's in shared memory: 4096 with the header).
-  constexpr long kAtOnce = 4000;
   if (destination == MPI_PROC_NULL || count <= 0 || type == MPI_DATATYPE_NULL) return true;
   int size = 0;
-  return PMPI_Type_size(type, &size) != MPI_SUCCESS || static_cast<long>(count) * size <= kAtOnce;
+  return PMPI_Type_size(type, &size) != MPI_SUCCESS ||
+         static_cast<std::size_t>(count) * static_cast<std::size_t>(size) <= port::kEager;
 }
 
 bool can_send(int count, MPI_Datatype type, int destination, int tag, MPI_Comm comm) {
