@@ -234,7 +234,6 @@ std::string won_over_board(const RunRecord& record, Broadcasts RankRecord::* ope
 /// What Steelyard did with broadcasts, or scatters, and for which ranks no other waited because of it.
 void say_over_board(const RunRecord& record, Broadcasts RankRecord::* operation, const char* name, const char* label,
                     Page& page) {
-  constexpr double kWorthATry = 0.4;  // of broadcasts that are far apart, so many may be looked at in vain
   long calls = 0;
   double shared = 0, tree = 0, library = 0, late_calls = 0, behind = 0;
   std::vector<int> late;
@@ -250,7 +249,7 @@ void say_over_board(const RunRecord& record, Broadcasts RankRecord::* operation,
     behind += b.behind;
   }
   const double all = shared + tree + library;
-  if (!(shared + tree > kWorthATry * all)) return;  // what was compared and left as it is needs no line
+  if (!(shared + tree > library)) return;  // what was compared and left as it is needs no line
   std::string text;
   const auto went = [&](double part, std::string_view how) {
     if (part <= 0) return;
