@@ -10,6 +10,9 @@
 // How waits that may never end are reported: the same times and the same list of ranks in tasks and in phases.
 namespace steelyard::base {
 
+/// ns: a delay that no reader notices.
+inline constexpr std::int64_t kUnnoticed = 100'000'000;
+
 /// When a wait is reported: after 10 s, 1 min, 10 min, then each hour.
 inline constexpr std::int64_t kFirstComplaint = 10'000'000'000;  // ns
 inline std::int64_t next_complaint(std::int64_t last) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/complaint.h"
 #include "decide/estimate.h"
 #include "session/session.h"
 #include "session/state.h"
@@ -12,9 +13,8 @@
 namespace steelyard::session {
 namespace {
 
-// ns: bounds what it costs the leader to read the ticks of all processes.
-constexpr std::int64_t kConsiderEvery = 1'000'000;
-// ns: bounds what samples cost, and what others see. A full timeline merges neighbours.
+// ns: bounds what samples cost, what others see, and what it costs the leader to read the ticks of all processes. A
+// full timeline merges neighbours.
 constexpr std::int64_t kSampleEvery = 2'000'000;
 // The fewest intervals between ticks that can be compared.
 constexpr std::int64_t kFewestTicks = decide::kFewest + 1;
@@ -22,8 +22,6 @@ constexpr std::int64_t kFewestTicks = decide::kFewest + 1;
 constexpr std::int64_t kPatience = 200'000'000;
 // Ticks. If no step is known for as long, each tick counts as one.
 constexpr std::int64_t kTicksOfUnknownStep = 64;
-// ns: `steelyard top` is read by people.
-constexpr std::int64_t kShowDecisionsEvery = 200'000'000;
 
 // The surest source that all processes feed. Regions come last: they mean the same moment everywhere only in programs
 // that run the same regions on every rank.
@@ -73,8 +71,7 @@ void show(Session& session, const observe::Totals& totals, std::int64_t now) {
   self.owned.store(owned_cores(session), std::memory_order_relaxed);
   self.borrowed.store(session.cores != nullptr ? session.cores->borrowed() : 0, std::memory_order_relaxed);
   session.progress.live->publish(totals, now);
-  if (!session.leader || session.cores == nullptr || now - session.progress.decisions_shown < kShowDecisionsEvery)
-    return;
+  if (!session.leader || session.cores == nullptr || now - session.progress.decisions_shown < base::kUnnoticed) return;
   session.progress.decisions_shown = now;
   session.progress.live->publish(session.cores->decisions());
   session.cores->show_owners(*session.progress.live);
@@ -115,7 +112,7 @@ void region_ended(Session& session, std::uint64_t site, std::int64_t now) {
 }
 
 void consider_plans(Session& session, std::int64_t now) {
-  if (!session.leader || session.cores == nullptr || now - session.steps.last_consideration < kConsiderEvery) return;
+  if (!session.leader || session.cores == nullptr || now - session.steps.last_consideration < kSampleEvery) return;
   session.steps.last_consideration = now;
   observe::TickSource source;
   if (!choose_source(session, now, source)) return;

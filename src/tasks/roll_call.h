@@ -6,6 +6,7 @@
 #include <set>
 #include <vector>
 
+#include "base/complaint.h"
 #include "tasks/arena.h"
 #include "tasks/routes.h"
 
@@ -29,8 +30,8 @@ class RollCall {
   using List = std::vector<Absent>;
   static constexpr std::size_t kMost = ProcessBlock::kFar;  ///< ranks of a list; more are left out
 
-  /// ns between two probes for changes: no delay that a reader notices
-  static constexpr std::int64_t kEvery = 100'000'000;
+  /// ns between two probes for changes
+  static constexpr std::int64_t kEvery = base::kUnnoticed;
 
   class Sender {
    public:
