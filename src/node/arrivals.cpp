@@ -6,15 +6,12 @@
 #include <algorithm>
 #include <memory>
 
+#include "base/clock.h"
 #include "base/complaint.h"
-#include "wait/sleep.h"
+#include "wait/back_off.h"
 
 namespace steelyard::node {
 namespace {
-
-// The lock is held for less than this time between two tries. When a wait would be reported, its holder has died.
-constexpr std::int64_t kLockTry = 10'000;  // ns
-constexpr std::int64_t kLockTries = base::kFirstComplaint / kLockTry;
 
 std::uint64_t mix(std::uint64_t value) {
   value ^= value >> 30;
@@ -50,13 +47,15 @@ Arrivals::Arrivals(Segment& segment, int processes, int me, int cpus)
 int Arrivals::online_cpus() { return static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN)); }
 
 // Rare (once a communicator), so a lock is good enough; a holder that died, and it alone, makes the communicator go
-// unfollowed.
+// unfollowed: when a wait would be reported.
 bool Arrivals::lock() {
-  for (std::int64_t attempt = 0; attempt < kLockTries; ++attempt) {
-    if (lock_->exchange(1, std::memory_order_acquire) == 0) return true;
-    wait::sleep_for(kLockTry);
+  const std::int64_t since = base::now_ns();
+  while (lock_->exchange(1, std::memory_order_acquire) != 0) {
+    const std::int64_t waited = base::now_ns() - since;
+    if (waited > base::kFirstComplaint) return false;
+    wait::sleep_for(wait::kSetUp.sleep(waited));
   }
-  return false;
+  return true;
 }
 
 void Arrivals::unlock() { lock_->store(0, std::memory_order_release); }

@@ -23,8 +23,6 @@ constexpr int kMostAsleep = 1024;       // meetings without a yield, where none 
 constexpr std::uint32_t kWatchers = 2;  // the first to come: if one of them dies, the other sees it
 constexpr std::int64_t kLookAround = wait::kMeeting.longest;  // between two looks for the dead
 
-constexpr std::int64_t kPlace = 1'000'000;  // ns between two looks whether the turn before the last is complete
-
 // Encoding: a note of a call. Its turn in the lowest 24 bits (a gate's turns differ by 4: those before it are no
 // other's), the member in 12, the kind in 4, what else in 24.
 constexpr std::uint64_t kTurnMask = (std::uint64_t{1} << 24) - 1;
@@ -120,8 +118,9 @@ void Rendezvous::wait_for_place(std::uint64_t turn, const Call* call) {
   complain_at_ = base::kFirstComplaint;
   const std::int64_t start = base::now_ns();
   while (!is_complete(shared_, turn - 2) && shared_.finalized.load(std::memory_order_relaxed) == 0) {
-    wait::sleep_for(kPlace);
-    complain(waiting, base::now_ns() - start);
+    const std::int64_t waited = base::now_ns() - start;
+    wait::sleep_for(wait::kSetUp.sleep(waited));
+    complain(waiting, waited);
     look_for_the_dead();
   }
 }
