@@ -12,7 +12,6 @@ constexpr std::size_t kWorkATick = 48;              // comparisons; a search tha
 constexpr std::size_t kWorkACandidate = 8;          // for the branch that is not predicted
 constexpr int kCostOfMisfit = 4;                    // a period holds as long as four ticks in five fit
 constexpr std::size_t kEvidence = decide::kFewest;  // of times that a period has come back
-constexpr std::size_t kMostEvidence = 64;           // so that a period that failed often comes back within a run
 constexpr std::size_t kRepeatsOfAStep = 16;         // a period that held for more was a step
 
 }  // namespace
@@ -61,7 +60,7 @@ void PeriodFinder::drop() {
   // inside a longer step: it takes more to be taken in by it again.
   std::size_t& evidence = evidence_[period_];
   const bool was_a_step = held_ > kRepeatsOfAStep * period_;
-  const std::size_t that_fits = std::clamp(4 * longest_ / period_ - 1, kEvidence, kMostEvidence);
+  const std::size_t that_fits = std::max(4 * longest_ / period_ - 1, kEvidence);
   evidence = was_a_step ? kEvidence : std::min(2 * evidence, that_fits);
   period_ = 0;
 }
