@@ -202,13 +202,15 @@ void print_header(const Session& session) {
                           session.topology.emulated ? " (emulated)" : "", fmt::join(words, ", ")));
 }
 
+std::atomic<bool> g_aborting{false};  // this rank has called MPI_Abort, which has said that there is no record
+
 // A handler may only write(2); the program's end is then what it would have been.
 void on_ending(int signal) {
   static constexpr std::string_view kText[] = {
       "steelyard: stopped by SIGTERM before MPI_Finalize: no run record was written\n",
       "steelyard: stopped by SIGINT before MPI_Finalize: no run record was written\n"};
   static std::atomic_flag said;  // a launcher may send both signals
-  if (g_session != nullptr && g_session->bootstrap->rank() == 0 && !said.test_and_set()) {
+  if (g_session != nullptr && g_session->bootstrap->rank() == 0 && !g_aborting.load() && !said.test_and_set()) {
     const std::string_view text = kText[signal == SIGINT ? 1 : 0];
     [[maybe_unused]] const auto written = write(STDERR_FILENO, text.data(), text.size());
   }
@@ -228,8 +230,6 @@ void watch_for_ending() {
   if (dlsym(RTLD_DEFAULT, kPython) == nullptr && base::find_in_libraries(kPython, nullptr) == nullptr)
     replace_handler(SIGINT, SIG_DFL, on_ending);
 }
-
-std::atomic<bool> g_aborting{false};
 
 // A child of fork() is another program as far as Steelyard goes: it shares our memory and must not speak for this rank.
 void in_child() {
