@@ -28,7 +28,31 @@ static void count(const steelyard_task_result_t* result, void* user) {
 }
 static void fail(int rank, const char* what, const char* seen) {
   fprintf(stderr, "rank %d: %s: %s\n", rank, what, seen);
+  fflush(stderr); /* it may be a file */
   MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+static int says(const char* expected, const char* path) {
+  char said[8192] = "";
+  FILE* file = fopen(path, "r");
+  if (file == NULL) return 0;
+  said[fread(said, 1, sizeof(said) - 1, file)] = '\0';
+  fclose(file);
+  return strstr(said, expected) != NULL;
+}
+
+/* Waits until all other ranks have said it, for two minutes at most. */
+static int others_say(const char* expected, const char* folder, int rank, int size) {
+  char path[64];
+  int other, tries = 0;
+  for (other = 0; other < size; ++other) {
+    snprintf(path, sizeof(path), "%s/%d", folder, other);
+    while (other != rank && !says(expected, path)) {
+      if (++tries > 1200) return 0;
+      usleep(100000);
+    }
+  }
+  return 1;
 }
 
 int main(int argc, char** argv) {
@@ -36,7 +60,7 @@ int main(int argc, char** argv) {
   const steelyard_task_type_t type = {"work", work, NULL, 1};
   steelyard_task_pool_t* pool;
   MPI_Comm reversed;
-  char expected[200], said[8192] = "";
+  char expected[200];
   int rank, late, run, results = 0, i;
   const int tasks = 3;
   if (argc != 4) return 2;
@@ -81,21 +105,31 @@ int main(int argc, char** argv) {
       steelyard_task_pool_free(pool);
     }
   } else {
+    char folder[] = "/tmp/steelyard-late-XXXXXX", own[64];
     const int console = dup(2);
-    FILE* file = tmpfile();
+    int size;
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
     snprintf(expected, sizeof(expected), "waiting for rank %d for 10 s: it has not called run", late);
-    if (file == NULL) fail(rank, "no temporary file", "");
-    dup2(fileno(file), 2);
-    if (rank == late) usleep(13500000);
-    if (steelyard_task_pool_run(pool, count, &results) != STEELYARD_SUCCESS)
+    if (rank == 0 && mkdtemp(folder) == NULL) fail(rank, "no temporary folder", folder);
+    MPI_Bcast(folder, sizeof(folder), MPI_CHAR, 0, MPI_COMM_WORLD);
+    snprintf(own, sizeof(own), "%s/%d", folder, rank);
+    if (freopen(own, "w", stderr) == NULL) fail(rank, "no temporary file", own);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == late && !others_say(expected, folder, rank, size)) {
+      dup2(console, 2);
+      fail(rank, "a wait did not name the rank", expected);
+    }
+    if (steelyard_task_pool_run(pool, count, &results) != STEELYARD_SUCCESS) {
+      dup2(console, 2);
       fail(rank, "the run failed", steelyard_message());
+    }
     dup2(console, 2);
     if (results != 2 * tasks) fail(rank, "results are lost", "");
-    rewind(file);
-    said[fread(said, 1, sizeof(said) - 1, file)] = '\0';
-    if (rank != late && !strstr(said, expected)) fail(rank, "the wait did not name the rank", said);
-    if (rank == late && strstr(said, "waiting")) fail(rank, "nobody was waited for here", said);
+    if (rank == late && says("waiting", own)) fail(rank, "nobody was waited for here", own);
     if (rank != late) printf("named\n");
+    unlink(own);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) rmdir(folder);
     if (steelyard_task_pool_free(pool) != STEELYARD_SUCCESS) fail(rank, "the pool was not freed", steelyard_message());
   }
   MPI_Comm_free(&reversed);
