@@ -134,7 +134,7 @@ TEST(PeriodFinder, ChanceIsNotAPeriod) {
       finder.tick(random() % sites);
       claimed += i >= 5000 && finder.period() != 0;
     }
-    EXPECT_LT(claimed, 1500) << sites << " sites";
+    EXPECT_LT(claimed, 150) << sites << " sites";  // 1,258 of 2 sites if evidence does not grow
   }
 }
 
