@@ -121,6 +121,9 @@ void meet_late_runtime(Session& session, bool gnu) {
 bool matters(const Session& session, const observe::Site& site) {
   if (base::options().virtual_threads > 0) return true;
   if (session.cores == nullptr || !session.cores->changes_threads()) return false;
+  // The other causes hold whatever regions ask; this one comes and goes with what is known of them.
+  const std::string& fixed = g_limits.fixed_reason();
+  if (!fixed.empty() && &fixed != &g_limits.reasons[ThreadLimits::regions]) return false;
   // Where each process has one core, it only gains those that are lent.
   return session.node_cores > session.count || site.own_ns > kWorthBorrowing;
 }
