@@ -65,8 +65,7 @@ std::string percent(double fraction) { return fmt::format("{:.1f} %", 100 * frac
 
 /// "34.1 % (95 % CI 32.0 to 36.2 %)".
 std::string with_interval(double value, const decide::Interval& interval, double confidence) {
-  return fmt::format("{} ({:g} % CI {:.1f} to {:.1f} %)", percent(value), 100 * confidence, 100 * interval.low,
-                     100 * interval.high);
+  return fmt::format("{} ({})", percent(value), decide::to_text(interval, confidence));
 }
 
 bool slowest_is_in_pool(const std::vector<ProcessLoad>& loads) {

@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "decide/estimate.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
 namespace steelyard::decide {
+
+std::string to_text(const Interval& interval, double confidence) {
+  return fmt::format("{:g} % CI {:.1f} to {:.1f} %", 100 * confidence, 100 * interval.low, 100 * interval.high);
+}
 
 double standard_errors(double confidence) {
   double low = 0, high = 40;  // erf() is 1 in a double long before

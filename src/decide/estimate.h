@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <limits>
+#include <string>
 
 namespace steelyard::decide {
 
@@ -11,6 +12,8 @@ struct Interval {
   bool contains(double value) const { return low <= value && value <= high; }
   double half_width() const { return (high - low) / 2; }
 };
+/// Of fractions, as texts show it: "95 % CI 34.4 to 37.8 %".
+std::string to_text(const Interval& interval, double confidence);
 
 /// Half the width of the interval of this level of a normal mean whose standard error is known, in standard errors:
 /// 1.96 for 0.95. For what is measured once, at the end.

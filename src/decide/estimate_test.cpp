@@ -27,6 +27,11 @@ TEST(Estimate, KnowsNothingAtFirst) {
   EXPECT_DOUBLE_EQ(estimate.mean(), 1);
 }
 
+TEST(Interval, ShowsItsLevel) {
+  EXPECT_EQ(to_text({0.344, 0.378}, 0.95), "95 % CI 34.4 to 37.8 %");
+  EXPECT_EQ(to_text({-0.0213, 0.5}, 0.999), "99.9 % CI -2.1 to 50.0 %");
+}
+
 TEST(Estimate, IsSymmetricAndMovesWithItsValues) {
   Estimate here, there, mirrored;
   for (const double value : {0.1, 0.13, 0.11, 0.12, 0.08, 0.1}) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "decide/estimate.h"
 #include "observe/record.h"
 #include "observe/text.h"
 
@@ -38,8 +39,8 @@ std::string result(const PhaseRecord& phase, double confidence) {
                        duration(first.seconds));
   if (!excludes_zero(first.gain_low, first.gain_high))
     return fmt::format("{}, without a significant difference from {}", of, size_of(first));
-  return fmt::format("{}, {} ({:.0f} % CI {} to {}) less time than {}", of, percent(first.gain), 100 * confidence,
-                     percent(first.gain_low), percent(first.gain_high), size_of(first));
+  return fmt::format("{}, {} ({}) less time than {}", of, percent(first.gain, 1),
+                     decide::to_text({first.gain_low, first.gain_high}, confidence), size_of(first));
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ TEST(PhaseRecord, TheSummarySaysWhoWorked) {
 TEST(PhaseRecord, TheSummarySaysWhatAComparisonGained) {
   EXPECT_EQ(line_of(tuned()),
             "0: 2 of 8 processes with up to 4 threads, at most 1 for each NUMA domain; the fastest of 2 configurations "
-            "tried, 31 % (95 % CI 28 % to 33 %) less time than 8 x 1; 30 runs, 1.24 s");
+            "tried, 31.0 % (95 % CI 28.0 to 33.0 %) less time than 8 x 1; 30 runs, 1.24 s");
 }
 
 TEST(PhaseRecord, NoGainIsClaimedThatWasNotMeasured) {

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "base/clock.h"
+#include "decide/estimate.h"
 #include "observe/contention.h"
 #include "observe/late_in_trees.h"
 #include "observe/left_broadcasts.h"
@@ -18,9 +19,8 @@
 namespace steelyard::observe {
 namespace {
 
-/// "95 % CI 34.4 to 37.8 %".
-std::string confidence_interval(double low, double high, const RunRecord& record) {
-  return fmt::format("{:g} % CI {:.1f} to {:.1f} %", 100 * confidence_of(record), 100 * low, 100 * high);
+std::string confidence_interval(const RunRecord& record, double low, double high) {
+  return decide::to_text({low, high}, confidence_of(record));
 }
 
 Totals sum_of(const RunRecord& record) {
@@ -358,7 +358,7 @@ void say_moves(const RunRecord& record, const std::vector<Moves>& all, Page& pag
   }
   page.say("reverted",
            fmt::format("{} gained {} ({}); {} was forecast", which, percent(undone->measured_gain, 1),
-                       confidence_interval(undone->measured_low, undone->measured_high, record),
+                       confidence_interval(record, undone->measured_low, undone->measured_high),
                        percent(undone->forecast_gain, 1)),
            2);
 }
@@ -398,7 +398,7 @@ void say_gain(const RunRecord& record, const std::vector<Moves>& all, Page& page
   if (gains.size() > 1) {
     page.say("gain",
              fmt::format("{} less time ({}) a step on node {}, the largest gain; {} on node {}, the smallest",
-                         percent(best.value, 1), confidence_interval(best.low, best.high, record), best.node->index,
+                         percent(best.value, 1), confidence_interval(record, best.low, best.high), best.node->index,
                          percent(gains.front().value, 1), gains.front().node->index),
              2);
     return;
@@ -408,15 +408,15 @@ void say_gain(const RunRecord& record, const std::vector<Moves>& all, Page& page
   if (!excludes_zero(best.low, best.high)) {
     page.say("gain",
              fmt::format("no statistically significant change: {} ({}); {}", percent(best.value, 1),
-                         confidence_interval(best.low, best.high, record), lengths),
+                         confidence_interval(record, best.low, best.high), lengths),
              2);
     return;
   }
   const bool less = best.value > 0;
   page.say(less ? "gain" : "loss",
            fmt::format("{} {} time ({}): {}", percent(std::abs(best.value), 1), less ? "less" : "more",
-                       less ? confidence_interval(best.low, best.high, record)
-                            : confidence_interval(-best.high, -best.low, record),
+                       less ? confidence_interval(record, best.low, best.high)
+                            : confidence_interval(record, -best.high, -best.low),
                        lengths),
            2);
 }
