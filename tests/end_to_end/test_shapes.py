@@ -102,7 +102,7 @@ def test_waits_for_messages_inside_of_regions(mpi, program, threads):
     assert receiver["mpi_calls"] >= 20 and sender["mpi"] < receiver["mpi"]
     # A receiver that gets no core for a while finds the message there, and waits for less.
     assert receiver["mpi"] > 0.4 * 20 * 10e6
-    assert receiver["omp_imbalance"] + receiver["region_useful"] < receiver["mpi_capacity"]
+    assert receiver["omp_imbalance"] + receiver["region_useful"] < receiver["mpi_capacity"] / 2
     assert receiver["wall"] == receiver["serial"] + receiver["region_wall"] + receiver["mpi"]
     assert "rank 1 spent" in result.summary
 
