@@ -117,11 +117,24 @@ const Loaded* object_around(std::uint64_t address) {
   return search.found;
 }
 
-NodeAnswers* g_node = nullptr;  // while g_proving is locked; null: this process decodes for itself
+std::atomic<NodeAnswers*> g_node = nullptr;  // written while g_proving is locked; null: this process decodes for itself
+
+/// A function in memory.
+struct Place {
+  const Loaded& object;
+  Function function;  // by the image's own addresses
+  bool is_body;       // of the present region
+};
+/// `address` is the image's own.
+Place place_of(const Loaded& object, std::uint64_t address, const void* body) {
+  const Function function = object.image.function_at(address);
+  return {object, function, function.begin + object.image.shift() == reinterpret_cast<std::uint64_t>(body)};
+}
 
 /// Names a function in NodeAnswers; 0 if other processes are not known to have it.
-std::uint64_t node_key(const Loaded& object, const Function& function, bool is_body) {
-  if (g_node == nullptr || object.file == 0 || !function.is_known || function.end <= function.begin) return 0;
+std::uint64_t node_key(const Place& place) {
+  const auto& [object, function, is_body] = place;
+  if (g_node.load() == nullptr || object.file == 0 || !function.is_known || function.end <= function.begin) return 0;
   const Image::Bytes there = object.image.bytes(function.begin);
   const std::uint64_t size = function.end - function.begin;
   if (there.size < size) return 0;
@@ -144,7 +157,7 @@ std::map<std::pair<std::uint64_t, bool>, Known>& functions() {
 /// other queries do not matter.
 bool has_node_answer(std::uint64_t key, bool is_body, Known& known) {
   if (key == 0) return false;
-  const NodeAnswers::Answer answer = g_node->find(key);
+  const NodeAnswers::Answer answer = g_node.load()->find(key);
   known.all_proved = answer == NodeAnswers::Answer::proved;
   known.node_key = key;
   return known.all_proved || (is_body && answer == NodeAnswers::Answer::unproved);
@@ -153,32 +166,29 @@ bool has_node_answer(std::uint64_t key, bool is_body, Known& known) {
 /// While g_proving is locked. `address` is the image's own.
 const Known& look_at_function(const Loaded& object, std::uint64_t address, const void* body) {
   const Image& image = object.image;
-  const std::uint64_t own_body = reinterpret_cast<std::uint64_t>(body) - image.shift();
-  const Function function = image.function_at(address);
-  const bool is_body = function.begin == own_body;
-  const auto [place, is_new] = functions().try_emplace({function.begin + image.shift(), is_body});
-  Known& known = place->second;
-  const std::uint64_t key = is_new ? node_key(object, function, is_body) : 0;
-  if (!is_new || has_node_answer(key, is_body, known)) return known;
-  const Proof proof = prove(image, address, own_body);
+  const Place place = place_of(object, address, body);
+  const auto [entry, is_new] = functions().try_emplace({place.function.begin + image.shift(), place.is_body});
+  Known& known = entry->second;
+  const std::uint64_t key = is_new ? node_key(place) : 0;
+  if (!is_new || has_node_answer(key, place.is_body, known)) return known;
+  NodeAnswers* const node = g_node.load();
+  const Proof proof = prove(image, address, reinterpret_cast<std::uint64_t>(body) - image.shift());
   known = {std::all_of(proof.queries.begin(), proof.queries.end(), [](const Query& query) { return query.proved; })};
   bool all_added = key != 0;
   for (const Query& query : proof.queries) {
     g_known.add(query.return_address + image.shift(), query.proved);
-    all_added = all_added && g_node->add(node_key(key, query.return_address), query.proved);
+    all_added = all_added && node->add(node_key(key, query.return_address), query.proved);
   }
   // The function comes last: a process that finds it finds its queries, too.
-  if (all_added) g_node->add(key, known.all_proved);
+  if (all_added) node->add(key, known.all_proved);
   return known;
 }
 
 /// While g_proving is locked. The key of a body, with the object that it lies in, or 0.
 std::uint64_t node_key_of(const void* body) {
   const auto address = reinterpret_cast<std::uint64_t>(body);
-  const Loaded* const object = address != 0 && g_node != nullptr ? object_around(address) : nullptr;
-  if (object == nullptr) return 0;
-  const Function function = object->image.function_at(address - object->image.shift());
-  return node_key(*object, function, function.begin + object->image.shift() == address);
+  const Loaded* const object = address != 0 && g_node.load() != nullptr ? object_around(address) : nullptr;
+  return object == nullptr ? 0 : node_key(place_of(*object, address - object->image.shift(), body));
 }
 
 std::atomic<std::int64_t> g_decoding{0};
@@ -189,7 +199,7 @@ class Decoding {
   ~Decoding() {
     const std::int64_t time = base::thread_cpu_ns() - begin_;
     g_decoding.fetch_add(time, std::memory_order_relaxed);
-    if (g_node != nullptr) g_node->add_decoding(time);
+    if (NodeAnswers* const node = g_node.load()) node->add_decoding(time);
   }
 
  private:
@@ -217,8 +227,9 @@ bool is_proved(const void* return_address, const void* body) {
   if (const Loaded* const object = object_around(address)) {
     const std::uint64_t own = address - object->image.shift();
     const Known& function = look_at_function(*object, own - 1, body);
-    proved = function.node_key != 0 && g_node != nullptr &&
-             g_node->find(node_key(function.node_key, own)) == NodeAnswers::Answer::proved;
+    const NodeAnswers* const node = g_node.load();
+    proved = function.node_key != 0 && node != nullptr &&
+             node->find(node_key(function.node_key, own)) == NodeAnswers::Answer::proved;
   }
   if (!g_known.find(address)) g_known.add(address, proved);
   return g_known.find(address).value_or(false);
@@ -241,12 +252,12 @@ void share_answers(NodeAnswers* answers) {
 bool claim(const void* body) {
   const std::scoped_lock lock(g_proving);
   const std::uint64_t key = node_key_of(body);
-  return key == 0 || g_node->claim(key);
+  return key == 0 || g_node.load()->claim(key);
 }
 
 void release(const void* body) {
   const std::scoped_lock lock(g_proving);
-  if (const std::uint64_t key = node_key_of(body); key != 0) g_node->release(key);
+  if (const std::uint64_t key = node_key_of(body); key != 0) g_node.load()->release(key);
 }
 
 void forget_all() {
@@ -260,8 +271,8 @@ void forget_all() {
 std::int64_t decoding_ns() { return g_decoding.load(std::memory_order_relaxed); }
 
 std::int64_t decoding_on_node_ns() {
-  const std::scoped_lock lock(g_proving);
-  return g_node != nullptr ? g_node->decoding_ns() : decoding_ns();
+  const NodeAnswers* const node = g_node.load();
+  return node != nullptr ? node->decoding_ns() : decoding_ns();
 }
 
 std::uint32_t code_generation() { return g_generation.load(std::memory_order_relaxed); }
