@@ -12,6 +12,7 @@
 #include <mutex>
 #include <optional>
 #include <span>
+#include <string>
 #include <utility>
 
 #include "base/clock.h"
@@ -208,12 +209,12 @@ class Decoding {
 
 }  // namespace
 
-bool is_independent(const void* body) {
+std::string why_not_independent(const void* body) {
   const auto address = reinterpret_cast<std::uint64_t>(body);
   const std::scoped_lock lock(g_proving);
   const Decoding decoding;
   const Loaded* const object = address != 0 ? object_around(address) : nullptr;
-  return object != nullptr && why_not_independent(object->image, address - object->image.shift()).empty();
+  return object != nullptr ? why_not_independent(object->image, address - object->image.shift()) : "has unknown code";
 }
 
 bool is_proved(const void* return_address, const void* body) {

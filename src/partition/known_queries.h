@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <cstdint>
+#include <string>
 
 namespace steelyard::partition {
 
@@ -13,9 +14,9 @@ class NodeAnswers;
 bool is_proved(const void* return_address, const void* body);
 /// Whether the body of a region has a query that is not proved, executed so far or not. From any thread.
 bool may_ask(const void* body);
-/// Whether the threads of a team may run this region's body one after the other in one thread (see independence.h).
-/// Decodes it and what it calls, which may take 10 ms. From any thread.
-bool is_independent(const void* body);
+/// Why the threads of a team may not run this region's body one after the other in one thread (see independence.h);
+/// empty where they may. Decodes it and what it calls, which may take 10 ms. From any thread.
+std::string why_not_independent(const void* body);
 /// From now on, what another process of the node has found out is not decoded again. Null ends that. From any thread.
 /// @param answers outlives this
 void share_answers(NodeAnswers* answers);

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <fmt/format.h>
+
+#include "loops/registry.h"
 #include "loops/setup.h"
+#include "partition/function_names.h"
 #include "session/capability.h"
 #include "session/state.h"
 #include "session/worksharing.h"
@@ -7,6 +11,17 @@
 namespace steelyard::session {
 
 namespace {
+
+std::string why_no_virtual_threads(const Session& session) {
+  const Regions::Dependent& longest = session.regions.dependent;
+  if (longest.body != nullptr) {
+    const auto place = reinterpret_cast<std::uint64_t>(longest.body);
+    const std::string function = partition::function_names({place}).front();
+    return fmt::format("the longest one with static loops of gcc, {}, {}",
+                       function.empty() ? loops::site_name(place) : "in " + function, longest.why_not);
+  }
+  return "none whose thread queries all belong to static loops of gcc has run twice with two threads";
+}
 
 /// The program's loops, and those that it divides by calls of Steelyard.
 class Loops final : public Capability {
@@ -25,11 +40,8 @@ class Loops final : public Capability {
   void contribute(const Session& session, observe::Contribution& part) const override {
     const base::Options& options = base::options();
     part.loops = loop_records();
-    if (options.virtual_threads > 1 && !options.observe && session.activity.totals().virtual_regions == 0) {
-      part.remarks.emplace_back(
-          "--virtual-threads found no suitable region: it needs static loops compiled by gcc, threads that do not wait "
-          "for each other, and regions that run at least twice");
-    }
+    if (options.virtual_threads > 1 && !options.observe && session.activity.totals().virtual_regions == 0)
+      part.remarks.push_back("--virtual-threads found no suitable region: " + why_no_virtual_threads(session));
     if (std::string left_out = loops::left_out_of_replay(); !left_out.empty())
       part.remarks.push_back(std::move(left_out));
   }

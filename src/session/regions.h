@@ -2,6 +2,8 @@
 #pragma once
 #include <atomic>
 #include <cstdint>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "observe/sites.h"
@@ -43,6 +45,16 @@ struct Regions {
     std::int64_t wall;    ///< ns
   };
   std::vector<Kept> kept;
+
+  /// The longest region with static loops that cannot have virtual threads.
+  struct Dependent {
+    const void* body = nullptr;  ///< null if there is none
+    float own_ns = 0;            ///< of its executions until it was decoded
+    std::string why_not;         ///< see partition::why_not_independent()
+    void see(const void* its_body, float ns, std::string_view why) {
+      if (body == nullptr || ns >= own_ns) *this = {its_body, ns, std::string(why)};
+    }
+  } dependent;
 };
 
 }  // namespace steelyard::session

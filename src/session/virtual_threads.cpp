@@ -8,6 +8,7 @@
 #include "loops/policy.h"
 #include "partition/known_queries.h"
 #include "session/decoding.h"
+#include "session/state.h"
 
 namespace steelyard::session {
 
@@ -22,11 +23,16 @@ constexpr float kTooLong = loops::Policy::kLonger;
 constexpr int kJudged = 2 * decide::kFewest;
 }  // namespace
 
-int virtual_threads(const Session& session, observe::Site& site, int threads, const void* body, std::int64_t now) {
+int virtual_threads(Session& session, observe::Site& site, int threads, const void* body, std::int64_t now) {
   using Division = observe::Site::Division;
   if (threads < 2 || base::options().loops == base::Strategy::off) return 0;
-  if (site.division == Division::seen && may_decode(session, now))
-    site.division = partition::is_independent(body) ? Division::independent : Division::whole;
+  if (site.division == Division::seen && !may_decode(session, now)) {
+    session.regions.dependent.see(body, site.own_ns, "has not been analysed: that would exceed --exploration");
+  } else if (site.division == Division::seen) {
+    const std::string why_not = partition::why_not_independent(body);
+    site.division = why_not.empty() ? Division::independent : Division::whole;
+    if (!why_not.empty()) session.regions.dependent.see(body, site.own_ns, why_not);
+  }
   if (site.division != Division::independent) return 0;
   if (const long forced = base::options().virtual_threads; forced > 0) return static_cast<int>(forced) * threads;
   const float worth = site.own_ns / kWorthVirtualThread;  // of each thread

@@ -14,7 +14,7 @@ struct Session;
 /// Before a region with `threads` threads: how many virtual ones it is to have; 0: none. With `--virtual-threads`
 /// as many for each thread, in each region that can have them. A thread alone has none.
 /// @param body the function that its threads run; null where that is not known
-int virtual_threads(const Session& session, observe::Site& site, int threads, const void* body, std::int64_t now);
+int virtual_threads(Session& session, observe::Site& site, int threads, const void* body, std::int64_t now);
 
 /// After a region with virtual threads, each real one on a core of its own: its threads have computed for `busy` ns,
 /// added up, and the process owns `cores`. Each virtual thread does anew what a region does outside of its loops, e.g.

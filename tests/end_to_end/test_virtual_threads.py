@@ -26,3 +26,10 @@ def test_each_thread_runs_several(virtual, threads, tmp_path):
 def test_none_unless_wanted(options, tmp_path):
     result = run_without_mpi("virtual_threads.gcc", tmp_path, options=options, OMP_NUM_THREADS="3")
     assert set(times(result).values()) == {0, 2, 3}, result.explain()
+
+
+def test_says_why_there_are_none(mpi):
+    result = mpi.run(2, "unbalanced.gcc", "--steps=20", options=("--virtual-threads=4",), OMP_NUM_THREADS="2")
+    check_measured(result)
+    assert ("--virtual-threads found no suitable region: the longest one with static loops of gcc, in run_region, "
+            "calls clock_gettime()") in result.record["remarks"], result.explain()

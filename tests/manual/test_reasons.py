@@ -41,7 +41,7 @@ SOURCES = [
     ("src/session/cores.cpp", r"remarks\.emplace_back\("),
     ("src/session/cores.cpp", r"remarks\.push_back\("),
     ("src/session/collectives.cpp", r"remarks\.emplace_back\("),
-    ("src/session/loops.cpp", r"remarks\.emplace_back\("),
+    ("src/session/loops.cpp", r"remarks\.push_back\((?=\")"),
     ("src/session/session.cpp", r"list\.emplace_back\("),
     ("src/session/session.cpp", r"Status::failure\("),
     ("src/session/session.cpp", r"base::warn\("),
