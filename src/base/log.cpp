@@ -14,7 +14,7 @@
 namespace steelyard::base {
 namespace {
 
-constexpr int most_repeats = 5;
+constexpr int most_repeats = 5;  // Size: lines of one text
 std::atomic<int> log_rank{-1};
 
 void write_line(const std::string& prefix, std::string_view line, std::string_view ending) {

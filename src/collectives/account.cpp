@@ -40,7 +40,7 @@ void Account::waited(Operation operation, bool by_library, std::int64_t ns) {
 }
 
 void Account::tree(observe::Tree tree) {
-  constexpr std::size_t kMost = 16;  // trees in the record: bounds its length
+  constexpr std::size_t kMost = 16;  // Size: trees in the record
   if (trees_.size() < kMost) trees_.push_back(std::move(tree));
 }
 

@@ -48,10 +48,10 @@ static_assert(sizeof(Notice) == 64 + Notice::kSmall);
 /// whether or not it has taken the data. So a member that skipped a broadcast, in an erroneous program, blocks no rank.
 class Board {
  public:
-  // Bound the shared memory of a communicator: 64 KiB, and 8 MiB that are allocated when they are used.
-  static constexpr int kNotices = 64;                  ///< broadcasts that a root may be ahead of the last member
-  static constexpr int kCells = 4;                     ///< of them, those whose data does not fit into a notice
-  static constexpr std::size_t kCellBytes = 2U << 20;  ///< bytes of the longest message
+  // The shared memory of a communicator: 64 KiB, and 8 MiB that are allocated when they are used.
+  static constexpr int kNotices = 64;                  ///< Size: broadcasts that a root may be ahead of the last member
+  static constexpr int kCells = 4;                     ///< Size: of them, those whose data does not fit into a notice
+  static constexpr std::size_t kCellBytes = 2U << 20;  ///< Size: bytes of the longest message
 
   /// Counts this process in at the next broadcast.
   void next() { ++number_; }
@@ -140,7 +140,7 @@ class Board {
 /// Room for some communicators on a node, in its shared memory.
 class Boards {
  public:
-  static constexpr int kBoards = 16;  ///< communicators: bounds the shared memory of a node
+  static constexpr int kBoards = 16;  ///< Size: communicators of a node
 
   static std::size_t footprint(int processes);
   /// Bytes that are allocated only when they are used.

@@ -26,7 +26,7 @@ class SizeClasses {
   /// the notices of all collectives since then cost.
   static constexpr std::int64_t kInUse = 256;
   static constexpr std::int64_t kNotice = 100;       ///< ns that a notice costs: a cache miss at each rank
-  static constexpr std::size_t kShort = 960;         ///< bytes that fit into a notice, which is 1 KiB
+  static constexpr std::size_t kShort = 960;         ///< Size: bytes that fit into a notice of 1 KiB
   static constexpr std::size_t kPiece = 128U << 10;  ///< bytes: both copies fit into a core's second-level cache
 
   /// The class of so many bytes at the root.

@@ -48,7 +48,7 @@ struct Assignment {
 /// The executions of a loop at one thread count and one order of magnitude of iterations.
 class History {
  public:
-  /// Executions that are kept.
+  /// Size: executions that are kept.
   static constexpr int kRing = 16;
   /// The most expensive part may cost this share more than the mean before boundaries move: twice what a gain has to
   /// be, because moving data to another cache costs, too.

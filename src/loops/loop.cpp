@@ -16,7 +16,7 @@ namespace {
 
 /// Executions. A loop is measured at least so often, so that a change of its load is noticed.
 constexpr long kRarest = 64;
-/// Pairs of iteration count and thread count of a loop of which assignments are kept. They take some MB.
+/// Size: pairs of iteration count and thread count of a loop of which assignments are kept. They take some MB.
 constexpr std::size_t kMostRecorded = 10000;
 
 int magnitude_of(std::uint64_t count) { return std::bit_width(count); }

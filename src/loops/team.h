@@ -139,7 +139,7 @@ class alignas(128) Member {
 /// they execute.
 class Team {
  public:
-  /// Loops in progress at a time: with `nowait`, a thread may be up to so many loops ahead of the slowest.
+  /// Size: loops in progress at a time. With `nowait`, a thread may be up to so many loops ahead of the slowest.
   static constexpr int kDepth = 4;
   explicit Team(int threads, int depth = kDepth);
   ~Team();

@@ -17,7 +17,7 @@ namespace steelyard::loops {
 /// data in its cache. A thread that has finished its block takes virtual threads from other blocks.
 class VirtualTeam {
  public:
-  static constexpr int kMostThreads = 64;
+  static constexpr int kMostThreads = 64;  ///< Size: 512 bytes
   VirtualTeam() = default;
   /// Before its threads exist. `size` virtual threads, for `threads` real ones, at most kMostThreads. If fewer of these
   /// come, they run all the same.

@@ -13,7 +13,7 @@
 namespace steelyard::observe {
 
 inline constexpr std::size_t kColumns = 100;   ///< Size: characters of a line
-inline constexpr std::size_t kMostLines = 20;  ///< fit on a terminal of 24 lines
+inline constexpr std::size_t kMostLines = 20;  ///< Size: lines that fit on a terminal of 24
 
 /// The lines of the summary, of limited width and number.
 class Page {

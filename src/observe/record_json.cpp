@@ -200,7 +200,7 @@ struct Reader {
   }
 };
 
-constexpr std::size_t kLine = 160;  // what fits into this and holds nothing nested stands on one line
+constexpr std::size_t kLine = 160;  // Size: characters. What fits and holds nothing nested stands on one line
 
 std::string text_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 

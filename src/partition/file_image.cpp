@@ -16,8 +16,8 @@ namespace steelyard::partition {
 
 namespace {
 
-constexpr std::uint64_t kPage = 4096;                         // Size: a page of memory.
-constexpr std::uint64_t kMostBytes = std::uint64_t{8} << 30;  // of address space; code and most data lie within 2 GiB
+constexpr std::uint64_t kPage = 4096;                          // Size: a page of memory.
+constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 47U;  // Format: x86-64, addresses of a process
 
 struct Descriptor {
   explicit Descriptor(const std::string& path) : number(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}

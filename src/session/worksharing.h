@@ -64,7 +64,7 @@ struct Place {
   std::uint64_t alone = 0;  ///< iterations left of a thread that has no others
 };
 
-/// Nested deeper than this, loops are the runtime's.
+/// Size: regions that are open at a time. Loops in deeper ones are the runtime's.
 inline constexpr int kDepth = 4;
 struct Places {
   int depth = 0;
