@@ -97,15 +97,20 @@ bool LateJoin::give(CoreTable& table, int core, int os_index, std::int64_t now) 
         std::none_of(std::begin(request.thread), std::end(request.thread), waits) ||
         !table.may_borrow(process, core, request.until.load()))
       continue;
-    // The core is this process's until a thread is bound to it: the other process may count its cores at any time.
     const std::int64_t since = table.lent_since(core);
     if (!table.take_home(core)) return false;
     // Other lenders may have bound each of these threads, or the region may have ended.
     std::int32_t thread = 0;
     for (auto place = std::begin(request.thread); thread == 0 && place != std::end(request.thread); ++place)
       thread = place->exchange(0);
-    const bool done = thread != 0 && node::bind_thread(thread, {os_index});
-    done ? table.hand_to(process, core, now) : table.lend(core, since);
+    if (thread == 0) {
+      table.lend(core, since);
+      return false;
+    }
+    // The core is passed first: once bound, the thread may keep this process off the core to the end of its region. If
+    // the thread has ended, the other process finds the core and returns it at the end of its region.
+    table.hand_to(process, core, now);
+    const bool done = node::bind_thread(thread, {os_index});
     request.given.fetch_add(1, std::memory_order_release);
     next_ = process + 1;
     return done;

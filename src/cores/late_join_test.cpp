@@ -143,13 +143,19 @@ TEST_F(LateJoinThread, TwoWhoLendPutTwoOfThemOnTheirCores) {
   EXPECT_EQ(three.holdings[0]->find_given(), (Cores{1, 2}));
 }
 
-TEST_F(LateJoinThread, ACoreOnWhichNobodyCanBePutStaysLent) {
+// Once bound, the thread may keep the lender off the core until the region ends: then it is too late to pass the core.
+TEST_F(LateJoinThread, TheCoreIsPassedBeforeTheThreadIsBound) {
   node.late_join[0]->request(1, {allowed.first()}, 100);
   node.late_join[0]->place_if_late(1);
   node.holdings[1]->lend_all(1, kLong);
   EXPECT_FALSE(node.late_join[1]->give(*node.tables[1], 1, -1, 50)) << "there is no such CPU";
-  EXPECT_EQ(node.tables[1]->lent_idle(), 1);
-  EXPECT_TRUE(node.holdings[0]->find_given().empty());
+  EXPECT_EQ(node.tables[1]->lent_idle(), 0);
+  node.late_join[0]->withdraw();
+  EXPECT_TRUE(node.late_join[0]->changed());
+  EXPECT_EQ(node.holdings[0]->find_given(), (Cores{1}));
+  EXPECT_FALSE(node.tables[1]->take_home(1)) << "asked for";
+  node.holdings[0]->give_back_wanted();
+  EXPECT_TRUE(node.tables[1]->take_home(1));
 }
 
 TEST_F(LateJoinThread, OneThatHasEndedIsNotBound) {
@@ -157,6 +163,7 @@ TEST_F(LateJoinThread, OneThatHasEndedIsNotBound) {
   node.late_join[0]->request(1, {allowed.first()}, 100);
   node.holdings[1]->lend_all(1, kLong);
   EXPECT_FALSE(give());
+  EXPECT_EQ(node.tables[1]->lent_idle(), 1) << "no thread is left to pass it to";
 }
 
 TEST_F(LateJoinThread, ACoreThatBecomesAHomeMeanwhileIsFound) {
