@@ -345,8 +345,9 @@ void Cores::give_to_late_join_threads(std::int64_t now) {
   if (!late_join_.has_requests() || table_.lent_idle() == 0) return;
   for (int core = 0; core < table_.cores(); ++core) {
     // Any process may borrow an offered core at the begin of a region.
-    if (table_.is_lent(core) && table_.is_home(core) && !table_.is_offered(core))
-      late_join_.give(table_, core, topology_.pus[core].os_index, now);
+    const bool is_ours = table_.is_lent(core) && table_.is_home(core) && !table_.is_offered(core);
+    // Otherwise, at the end of the wait, the kernel wakes this process on the core of the process that it waits for.
+    if (is_ours && late_join_.give(table_, core, topology_.pus[core].os_index, now) && !bind_) bind_ = rebind_ = true;
   }
 }
 
@@ -357,7 +358,7 @@ void Cores::come_back() {
 // The kernel wakes an unbound thread on any core that it takes for idle, and may leave it on another rank's core for
 // long.
 void Cores::return_to_own_core() {
-  if (!holding_ || !problem_.empty() || bind_ || topology_.emulated) return;
+  if (!holding_ || !problem_.empty() || binding_.load(std::memory_order_relaxed) != 0 || topology_.emulated) return;
   const auto here = std::ranges::find(topology_.pus, node::this_cpu(), &node::Pu::os_index);
   if (here == topology_.pus.end()) return;
   bool in_use = false;
