@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/log.h"
 
+#include <pthread.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <climits>
+#include <csignal>
+#include <ctime>
 #include <map>
 #include <mutex>
 #include <string>
@@ -17,12 +21,35 @@ namespace {
 constexpr int most_repeats = 5;  // Size: lines of one text
 std::atomic<int> log_rank{-1};
 
+/// write(2) to standard error. If its reader has ended, as `head` does after ten lines, SIGPIPE would end the program,
+/// even if the program itself writes nothing there: the signal of this write is taken back. A signal handler may be the
+/// caller.
+void write_error(std::string_view text) {
+  const int error_before = errno;
+  sigset_t pipe;
+  sigset_t mask_before;
+  sigset_t pending;
+  sigemptyset(&pipe);
+  sigaddset(&pipe, SIGPIPE);
+  sigemptyset(&pending);
+  sigpending(&pending);
+  const bool was_pending = sigismember(&pending, SIGPIPE) == 1;  // the program's own, which stays
+  pthread_sigmask(SIG_BLOCK, &pipe, &mask_before);
+  // That standard error is closed cannot be reported anywhere.
+  const auto written = write(STDERR_FILENO, text.data(), text.size());
+  if (written < 0 && errno == EPIPE && !was_pending) {
+    constexpr timespec kNoWait{};
+    while (sigtimedwait(&pipe, nullptr, &kNoWait) < 0 && errno == EINTR) continue;
+  }
+  pthread_sigmask(SIG_SETMASK, &mask_before, nullptr);
+  errno = error_before;
+}
+
 void write_line(const std::string& prefix, std::string_view line, std::string_view ending) {
   std::string text = prefix;
   if (!text.empty()) text.append(": ");
   text.append(printable(line, "\n")).append(ending).append("\n");
-  // That standard error is closed cannot be reported anywhere.
-  [[maybe_unused]] const auto written = write(STDERR_FILENO, text.data(), text.size());
+  write_error(text);
 }
 
 /// How often this line has been written, this time included. Its memory is never destroyed: other threads may still
@@ -51,7 +78,7 @@ void say_in_handler(std::initializer_list<std::string_view> parts) {
   for (const auto part : parts) size += part.copy(line + size, sizeof(line) - 1 - size);
   size = make_printable(line, size);
   line[size++] = '\n';
-  [[maybe_unused]] const auto written = write(STDERR_FILENO, line, size);
+  write_error({line, size});
 }
 
 void print(std::string_view line) { write_line("", line, ""); }

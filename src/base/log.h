@@ -4,6 +4,7 @@
 #include <string_view>
 
 // Messages for the user, on standard error. Each is one line and one write(2), so that lines of many ranks do not mix.
+// If no process reads standard error any more, the line is lost, without a SIGPIPE.
 namespace steelyard::base {
 
 /// From now on warnings of this process carry its rank: "steelyard[3]: ...".

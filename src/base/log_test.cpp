@@ -3,8 +3,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <csignal>
 #include <sstream>
 #include <string>
 #include <thread>
@@ -45,6 +48,41 @@ TEST_F(Log, SpeaksInHandlersToo) {
   say_in_handler({"long ", std::string(100000, 'x'), "y"});
   const auto line = GetCapturedStderr();
   EXPECT_TRUE(line.starts_with("steelyard: long xxx") && line.ends_with("x\n") && line.size() < 10000) << line.size();
+}
+
+TEST_F(Log, EndsNoProgramWhoseStandardErrorHasNoReader) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const int before = dup(STDERR_FILENO);
+  dup2(ends[1], STDERR_FILENO);
+  close(ends[0]);
+  close(ends[1]);
+  errno = EAGAIN;
+  say("the header line");
+  say_in_handler({"in a handler"});
+  EXPECT_EQ(errno, EAGAIN);
+  dup2(before, STDERR_FILENO);
+  close(before);
+  sigset_t set;
+  ASSERT_EQ(sigpending(&set), 0);
+  EXPECT_EQ(sigismember(&set, SIGPIPE), 0);
+  ASSERT_EQ(pthread_sigmask(SIG_BLOCK, nullptr, &set), 0);
+  EXPECT_EQ(sigismember(&set, SIGPIPE), 0);
+}
+
+TEST_F(Log, LeavesTheProgramItsOwnPendingSignal) {
+  sigset_t pipe_signal;
+  sigset_t mask_before;
+  sigemptyset(&pipe_signal);
+  sigaddset(&pipe_signal, SIGPIPE);
+  ASSERT_EQ(pthread_sigmask(SIG_BLOCK, &pipe_signal, &mask_before), 0);
+  raise(SIGPIPE);
+  CaptureStderr();
+  say("a line");
+  EXPECT_EQ(GetCapturedStderr(), "steelyard: a line\n");
+  constexpr timespec kNoWait{};
+  EXPECT_EQ(sigtimedwait(&pipe_signal, nullptr, &kNoWait), SIGPIPE);
+  ASSERT_EQ(pthread_sigmask(SIG_SETMASK, &mask_before, nullptr), 0);
 }
 
 TEST_F(Log, CapsRepeatsOfOneLineAndOfNoOther) {

@@ -204,16 +204,13 @@ void print_header(const Session& session) {
 
 std::atomic<bool> g_aborting{false};  // this rank has called MPI_Abort, which has said that there is no record
 
-// A handler may only write(2); the program's end is then what it would have been.
+// The program's end is then what it would have been.
 void on_ending(int signal) {
-  static constexpr std::string_view kText[] = {
-      "steelyard: stopped by SIGTERM before MPI_Finalize: no run record was written\n",
-      "steelyard: stopped by SIGINT before MPI_Finalize: no run record was written\n"};
+  static constexpr std::string_view kText[] = {"stopped by SIGTERM before MPI_Finalize: no run record was written",
+                                               "stopped by SIGINT before MPI_Finalize: no run record was written"};
   static std::atomic_flag said;  // a launcher may send both signals
-  if (g_session != nullptr && g_session->bootstrap->rank() == 0 && !g_aborting.load() && !said.test_and_set()) {
-    const std::string_view text = kText[signal == SIGINT ? 1 : 0];
-    [[maybe_unused]] const auto written = write(STDERR_FILENO, text.data(), text.size());
-  }
+  if (g_session != nullptr && g_session->bootstrap->rank() == 0 && !g_aborting.load() && !said.test_and_set())
+    base::say_in_handler({kText[signal == SIGINT ? 1 : 0]});
   std::signal(signal, SIG_DFL);
   raise(signal);
 }
