@@ -101,8 +101,8 @@ bool say_what_was_missed(const RunRecord& record, const Totals& sum, Page& page)
              3);
   } else if (sum.mpi_calls == 0 && record.ranks.size() > 1) {
     page.say("WARNING",
-             "no blocking MPI call was seen, so waits are missing here: MPI is linked statically, or called in a "
-             "way that is not intercepted. `steelyard doctor PROGRAM` says which it is.",
+             "no blocking MPI call was seen, so no waits are known. Causes: the program makes none; it links MPI "
+             "statically, or calls it in a way that is not intercepted. `steelyard doctor PROGRAM` says which it is.",
              3);
   }
   return true;
