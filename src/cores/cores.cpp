@@ -428,9 +428,7 @@ NodeShape Cores::shape() const {
     if (home[core] >= 0) ++shape.held[home[core]][domain_[core]];
   }
   for (const int threads : homes_.threads) shape.budget += threads;
-  shape.openmp = std::any_of(processes_, processes_ + count_, [](const node::Process& process) {
-    return process.no_openmp.load(std::memory_order_relaxed) == 0;
-  });
+  shape.openmp = has_openmp();
   return shape;
 }
 
@@ -566,8 +564,11 @@ const std::vector<observe::DecisionRecord>& Cores::decisions() const {
 }
 
 void Cores::report(observe::NodeRecord& node, std::vector<observe::DecisionRecord>& decisions) const {
-  if (planner_) planner_->report(node, decisions, problem_.empty() ? shape() : NodeShape{});
-  if (!problem_.empty()) node.nothing_moved = problem_;
+  NodeShape without_cores;
+  without_cores.openmp = has_openmp();
+  if (planner_) planner_->report(node, decisions, problem_.empty() ? shape() : without_cores);
+  // Without OpenMP, fewer threads or ranks would let no core move either.
+  if (!problem_.empty() && node.nothing_moved != observe::kNoOpenMp) node.nothing_moved = problem_;
   if (alone_ && problem_.empty()) node.nothing_moved = homes_.problem;
 }
 

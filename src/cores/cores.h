@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -157,6 +158,11 @@ class Cores {
 
  private:
   NodeShape shape() const;
+  bool has_openmp() const {
+    return std::any_of(processes_, processes_ + count_, [](const node::Process& process) {
+      return process.no_openmp.load(std::memory_order_relaxed) == 0;
+    });
+  }
   int fixed_away_from_home() const;
   int threads_on(int cores, int most) const;
   void count_cores_without_owner();

@@ -222,6 +222,10 @@ TEST(Report, SaysThatThereAreNoThreadsForFurtherCores) {
     node.processes[1].no_openmp.store(0);
     EXPECT_NE(reason_without_steps(node), observe::kNoOpenMp) << "the program may load it later";
   }
+  PlayedNode oversubscribed(2, 2, 2);
+  EXPECT_THAT(reason_without_steps(oversubscribed), testing::StartsWith("more threads than cores"));
+  for (node::Process& process : oversubscribed.processes) process.no_openmp.store(1);
+  EXPECT_EQ(reason_without_steps(oversubscribed), observe::kNoOpenMp) << "fewer threads would change nothing";
 }
 
 TEST(Slots, OneIsBorrowedWhileACoreIsFree) {
