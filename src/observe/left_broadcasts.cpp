@@ -18,7 +18,7 @@ constexpr const char* kReasons[] = {
     ("their communicator had no tree between nodes yet: its third broadcast builds the tree, with --collectives=auto "
      "its 64th"),
     "they were longer than 2 MiB on a node or 1 MiB between nodes",
-    "measurements showed no shorter waits without the library",
+    "no measurement had shown shorter waits without the library",
     "the node had no shared memory left for their data",
     "their communicator spans nodes"};
 static_assert(std::size(kReasons) == std::size(kLeftFields));

@@ -38,8 +38,8 @@ TEST(LeftBroadcasts, AreToldByWhyTheMostFrequentFirst) {
   EXPECT_THAT(
       left_broadcasts(run("on")),
       ElementsAre(
-          "handled by the MPI library: 700 of 1000 broadcasts, because measurements showed no shorter waits without "
-          "the library",
+          "handled by the MPI library: 700 of 1000 broadcasts, because no measurement had shown shorter waits "
+          "without the library",
           StartsWith(
               "handled by the MPI library: 300 of 1000 broadcasts, because they were longer than 2 MiB on a node")));
   EXPECT_THAT(left_broadcasts(rich_run()), IsEmpty());

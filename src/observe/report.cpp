@@ -149,6 +149,8 @@ std::string decision(const DecisionRecord& d) {
                             d.repeats > 1 ? fmt::format(" ({} times)", d.repeats) : ""));
   constexpr std::string_view kIndent = "             ";
   if (!d.why.empty()) out += paragraph(kIndent, "why: " + d.why);
+  const bool was_forecast = d.forecast_gain != 0 || d.forecast_low != 0 || d.forecast_high != 0 || d.cost != 0;
+  if (d.outcome == Outcome::declined && !was_forecast) return out;
   std::string outcome = fmt::format("{}: forecast {} less time, cost {}", kOutcomeNames[static_cast<int>(d.outcome)],
                                     with_bounds(d.forecast_gain, d.forecast_low, d.forecast_high), duration(d.cost));
   const bool undecided = d.outcome == Outcome::undecided && d.measured_high > d.measured_low;
