@@ -42,7 +42,8 @@ compare() {
 cores=$(env -u OMP_NUM_THREADS -u OMP_THREAD_LIMIT nproc)
 OMP_NUM_THREADS=$(((cores + 1) / 2))
 export OMP_NUM_THREADS
-echo "== 1. Real: $cores cores here, 2 ranks x $OMP_NUM_THREADS threads; the first rank has three times the work"
+threads="$OMP_NUM_THREADS thread$([ "$OMP_NUM_THREADS" = 1 ] || echo s)"
+echo "== 1. Real: $cores cores here, 2 ranks x $threads; the first rank has three times the work"
 compare real 2 "" "--steps=60 --work=$((40 * OMP_NUM_THREADS)) --imbalance=50 --regions=4"
 
 echo "== 2. Emulated: 2 x 24 cores, 8 ranks x 6 threads; the heaviest rank has twice the mean load"

@@ -340,7 +340,7 @@ TEST_F(DoctorTest, ExplainsWhatWillHappen) {
   EXPECT_THAT(
       text, AllOf(HasSubstr("0 MPI: Open MPI, libmpi.so.40"), HasSubstr("0 MPI calls from Fortran (mpif.h or use mpi)"),
                   HasSubstr("0 OpenMP: libomp.so.5"), HasSubstr("num_threads clauses"), HasSubstr("queries thread IDs"),
-                  HasSubstr("thread-local data: none"), HasSubstr("0 LD_PRELOAD=")));
+                  HasSubstr("thread-local data: none"), HasSubstr("0 preloaded by `steelyard run`: LD_PRELOAD=")));
   EXPECT_THAT(text, testing::Not(HasSubstr("\n2 ")));
 }
 

@@ -402,7 +402,7 @@ std::vector<Finding> examine(const Started& started, const base::Options& option
                   is_script ? "a script for " + binary.remark : "a shell", only_launched ? "under mpirun, " : "");
   }
   if (decision.kind == Decision::Kind::measure) {
-    findings.ok("LD_PRELOAD={}", fmt::join(preload_list(decision, site), ":"));
+    findings.ok("preloaded by `steelyard run`: LD_PRELOAD={}", fmt::join(preload_list(decision, site), ":"));
   } else if (!only_launched) {
     findings.problem("{}", decision.sentence.empty() ? shown + " is Steelyard itself" : decision.sentence);
   }
