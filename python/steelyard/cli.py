@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import argparse
 import sys
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Optional, Sequence, TextIO
+from typing import Iterator, Optional, Sequence, TextIO
 
 from .progress import bar
 from .record import InvalidRecord, Run, load
@@ -62,13 +63,15 @@ def _one(given: argparse.Namespace) -> int:
     if given.perfetto:
         from . import perfetto
 
-        with bar("writing the trace", large) as progress, open(given.perfetto, "wb") as file:
+        with bar("writing the trace", large) as progress, _naming(given.perfetto), open(
+            given.perfetto, "wb"
+        ) as file:
             perfetto.write(run, file, progress)
         _say(given.perfetto)
     if given.paraver:
         from . import paraver
 
-        with bar("writing the trace", large) as progress:
+        with bar("writing the trace", large) as progress, _naming(given.paraver):
             files = paraver.write(run, given.paraver, progress)
         for written in files:
             _say(written)
@@ -116,8 +119,18 @@ def _print(text: str, to: Optional[TextIO] = None) -> None:
 
 
 def _write(path: Path, text: str) -> None:
-    path.write_text(text, encoding="utf-8")
+    with _naming(path):
+        path.write_text(text, encoding="utf-8")
     _say(path)
+
+
+@contextmanager
+def _naming(path: Path) -> Iterator[None]:
+    """A failed write() names no file, unlike a failed open()."""
+    try:
+        yield
+    except OSError as problem:
+        raise OSError(problem.errno, problem.strerror, problem.filename or str(path)) from problem
 
 
 def _say(path: Path) -> None:

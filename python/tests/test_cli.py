@@ -56,7 +56,7 @@ def test_texts_of_a_record_do_not_control_the_terminal(example, older, tmp_path)
     [
         (["none.json"], 1, "cannot read the run record none.json: No such file or directory; `steelyard run` writes"),
         (["EXAMPLE", "--html=/nowhere/a.html"], 1, "cannot write /nowhere/a.html: No such file or directory; name"),
-        (["EXAMPLE", "--html=/dev/full"], 1, "steelyard: cannot write the output file: No space left"),
+        (["EXAMPLE", "--html=/dev/full"], 1, "steelyard: cannot write /dev/full: No space left"),
         (["EXAMPLE", "EXAMPLE", "--talp=x"], 2, "two records can only be compared"),
         (["EXAMPLE", "EXAMPLE", "EXAMPLE"], 2, "two records can only be compared"),
         ([str(PACKAGE / "cli.py")], 1, "cli.py:\n  not JSON, or cut off"),
