@@ -20,6 +20,7 @@ struct Launcher {
   int rank_on_node = -1;  ///< among those on this node; -1 where it is not known
 
   std::string_view name() const;
+  bool is_alone_on_node() const { return kind == Kind::none || size == 1 || ranks_on_node == 1; }
   /// The one rank that speaks for all; also where ranks are not known.
   bool speaks() const { return rank <= 0; }
 };

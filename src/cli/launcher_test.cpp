@@ -10,6 +10,7 @@ using Kind = Launcher::Kind;
 
 TEST(FindLauncher, KnowsEachByItsVariables) {
   const auto none = find_launcher({});
+  EXPECT_TRUE(none.is_alone_on_node());
   EXPECT_EQ(none.kind, Kind::none);
   EXPECT_EQ(none.rank, -1);
   EXPECT_TRUE(none.speaks());

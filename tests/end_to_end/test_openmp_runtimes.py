@@ -103,8 +103,8 @@ def test_a_length_of_spinning_that_the_user_gives_llvm_s_runtime_holds(mpi, valu
         return re.findall(r"KMP_BLOCKTIME='?(\w+)", result.err)
 
     variables = {"OMP_DISPLAY_ENV": "verbose", "OMP_NUM_THREADS": "1"} | ({"KMP_BLOCKTIME": value} if value else {})
-    words = mpi.job(1, "constrained.clang", "free", "1")
+    words = mpi.job(2, "constrained.clang", "free", "1")
     native = mpi.launch(words, **variables)
-    result = mpi.run(1, "constrained.clang", "free", "1", options=("--blocktime=auto",), **variables)
+    result = mpi.run(2, "constrained.clang", "free", "1", options=("--blocktime=auto",), **variables)
     assert seen(result) and (seen(result) == seen(native)) == bool(value), result.explain() + native.explain()
     assert result.record["options"]["blocktime"] == ("auto" if value else "100"), "what is in use"
