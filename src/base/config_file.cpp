@@ -5,11 +5,14 @@
 #define TOML_EXCEPTIONS 0
 #include <toml++/toml.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
 #include <optional>
 #include <sstream>
+#include <string>
+#include <string_view>
 
 namespace steelyard::base {
 namespace {
@@ -25,15 +28,34 @@ std::optional<std::string> text_of_node(const toml::node& node) {
   return std::nullopt;
 }
 
+std::string_view trimmed(std::string_view text) {
+  const std::size_t begin = std::min(text.find_first_not_of(" \t\r"), text.size());
+  return text.substr(begin, text.find_last_not_of(" \t\r") + 1 - begin);
+}
+
+/// The line of an option whose value is text without quotes, with quotes; empty if it is another line.
+std::string with_quotes(std::string_view text, std::size_t line) {
+  for (; line > 1 && text.find('\n') != std::string_view::npos; --line) text.remove_prefix(text.find('\n') + 1);
+  text = text.substr(0, text.find('\n'));
+  const std::size_t equal = text.find('=');
+  if (equal == std::string_view::npos) return {};
+  const std::string_view key = trimmed(text.substr(0, equal)), value = trimmed(text.substr(equal + 1));
+  if (find_option(key) == nullptr || value.empty() || value.find_first_of("\"'#\\") != std::string_view::npos)
+    return {};
+  return fmt::format("{} = \"{}\"", key, value);
+}
+
 }  // namespace
 
 Status override_from_toml(std::string_view text, const std::string& path, Options& options) {
   const toml::parse_result parsed = toml::parse(text, path);
   if (!parsed) {
     const auto& error = parsed.error();
-    return Status::failure(
-        fmt::format("config file {}, line {}: {}; values are written as in TOML: numbers, true or false, and \"text\"",
-                    path, error.source().begin.line, error.description()));
+    const std::size_t line = error.source().begin.line;
+    const std::string quoted = with_quotes(text, line);
+    return Status::failure(fmt::format(
+        "config file {}, line {}: {}; values are written as in TOML: {}", path, line, error.description(),
+        quoted.empty() ? "numbers, true or false, and \"text\"" : "text stands in quotes, `" + quoted + "`"));
   }
   for (const auto& [key, node] : parsed.table()) {
     const auto where = fmt::format("config file {}, line {}", path, key.source().begin.line);

@@ -76,5 +76,13 @@ TEST(ConfigFile, ReadsFilesEmptyOnesToo) {
   std::remove(path.c_str());
 }
 
+TEST(ConfigFile, SuggestsQuotesForTextWithoutThem) {
+  EXPECT_THAT(sentence_of("# cores\r\n  lending =  off \r\nspin = 50\n"), testing::HasSubstr("line 2: "));
+  EXPECT_THAT(sentence_of("# cores\r\n  lending =  off \r\nspin = 50\n"),
+              testing::HasSubstr("text stands in quotes, `lending = \"off\"`"));
+  for (const char* other : {"lending off\n", "lendign = off\n", "lending = \"off\n", "lending =\n", "lending = 'a\\n"})
+    EXPECT_THAT(sentence_of(other), testing::Not(testing::HasSubstr("quotes"))) << other;
+}
+
 }  // namespace
 }  // namespace steelyard::base
