@@ -235,7 +235,8 @@ TEST_F(Steelyard, FollowsWrappersInRunAndDoctor) {
   EXPECT_THAT(ran.output, AllOf(HasSubstr("INTERNAL_COMMAND=env\x1fX=1\x1f./app"), Not(HasSubstr("steelyard: "))));
   const auto good = run("doctor env X=1 nice -n 1 ./app");
   EXPECT_EQ(good.status, 0) << good.output;
-  EXPECT_THAT(good.output, AllOf(HasSubstr("ok       MPI: Open MPI, libmpi.so.40"), HasSubstr("ok       LD_PRELOAD="),
+  EXPECT_THAT(good.output, AllOf(HasSubstr("ok       MPI: Open MPI, libmpi.so.40"),
+                                 HasSubstr("ok       preloaded by `steelyard run`: LD_PRELOAD="),
                                  HasSubstr("note     wrapper: env starts ./app")));
   const auto commands = run("doctor sh -c 'exec ./app 5'");
   EXPECT_EQ(commands.status, 0) << commands.output;
@@ -261,7 +262,7 @@ TEST_F(Steelyard, DoctorFollowsAScriptToTheProgramThatItBecomes) {
                 "check that program, name it here"));
   EXPECT_THAT(run("doctor ./job.sh", "OMPI_COMM_WORLD_SIZE=1 OMPI_COMM_WORLD_RANK=0").output,
               AllOf(HasSubstr("./job.sh is a script for /bin/sh: the MPI program that it starts is balanced"),
-                    HasSubstr("ok       LD_PRELOAD=")));
+                    HasSubstr("ok       preloaded by `steelyard run`: LD_PRELOAD=")));
 }
 
 TEST_F(Steelyard, DoctorNotesCpusThatAreLeftOut) {
