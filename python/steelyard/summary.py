@@ -50,6 +50,12 @@ class Summary:
     notes: list[str]
 
 
+_ONE_RANK = (
+    "one rank on the node, so no other rank to exchange cores with; start more ranks: "
+    "mpirun -n N steelyard run PROGRAM"
+)
+
+
 def gains(run: Run) -> list[Gain]:
     """Of the nodes on which cores moved and stayed, by the phases before the first move and after the last; least
     first."""
@@ -230,10 +236,7 @@ def _cores_moved(run: Run, moves: pd.DataFrame) -> str:
 def _stayed(run: Run) -> str:
     reasons: dict[str, list[int]] = defaultdict(list)
     for index, node in run.nodes.iterrows():
-        alone = (
-            "one rank on the node, no other rank to exchange cores with" if node["ranks"] == 1
-            else "no reason was recorded"
-        )
+        alone = _ONE_RANK if node["ranks"] == 1 else "no reason was recorded"
         reasons[node["nothing_moved"] or alone].append(int(str(index)))
     if not reasons:
         return "No cores moved."

@@ -49,7 +49,7 @@ void Cores::settle_homes(Homes homes, bool leader) {
   homes_ = std::move(homes);
   usable_at_start_ = homes_.usable;
   alone_ = count_ == 1 && homes_.problem.empty();
-  problem_ = count_ == 1 ? "one rank on the node, no other rank to exchange cores with" : homes_.problem;
+  problem_ = count_ == 1 ? observe::kOneRank : homes_.problem;
   const std::vector<int>& home = slots() ? homes_.slots : homes_.home;
   table_.shrink(static_cast<int>(home.size()));
   if (!leader) return;

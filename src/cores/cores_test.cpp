@@ -203,7 +203,7 @@ std::string reason_without_steps(PlayedNode& node) {
 TEST(Report, AsksForNoStepsWhereNoCoreCanMove) {
   PlayedNode of_single_cores(2, 2, 1);
   EXPECT_EQ(reason_without_steps(of_single_cores),
-            "each rank has one core: no rank has a core to give away; start ranks with several cores and threads each "
+            "each rank has one core, so no rank can give a core away; start ranks with several cores and threads each "
             "(OMP_NUM_THREADS)");
   for (node::Process& process : of_single_cores.processes) process.fixed.store(1);
   EXPECT_EQ(reason_without_steps(of_single_cores), "all thread counts are fixed by the program")

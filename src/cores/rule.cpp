@@ -12,18 +12,17 @@
 namespace steelyard::cores {
 
 std::string obstacle(std::size_t processes, bool all_fixed, const NodeShape& shape) {
-  if (processes == 1) return "one rank on the node, no other rank to exchange cores with";
+  if (processes == 1) return observe::kOneRank;
   if (!shape.openmp && !all_fixed) return observe::kNoOpenMp;  // a process that is fixed may use cores by calls
   if (shape.budget < static_cast<int>(processes)) {
     return fmt::format(
-        "{} ranks on {} cores: no rank has a core to give away; start fewer ranks or use a wider CPU "
-        "binding",
+        "{} ranks on {} cores, so no rank can give a core away; start fewer ranks or use a wider CPU binding",
         processes, shape.budget);
   }
   if (all_fixed) return "all thread counts are fixed by the program";
   // A rank owns as many cores as it starts with threads: fewer ranks or a wider binding alone change nothing.
   if (shape.budget == static_cast<int>(processes)) {
-    return "each rank has one core: no rank has a core to give away; start ranks with several cores and threads each "
+    return "each rank has one core, so no rank can give a core away; start ranks with several cores and threads each "
            "(OMP_NUM_THREADS)";
   }
   return {};

@@ -88,6 +88,11 @@ inline constexpr const char* kNoOpenMp =
     "no OpenMP runtime is loaded, so no rank can use a further core; to balance the load, divide the work evenly "
     "between the ranks, or compute with OpenMP threads";
 
+/// The same on a node with one rank.
+inline constexpr const char* kOneRank =
+    "one rank on the node, so no other rank to exchange cores with; start more ranks: mpirun -n N steelyard run "
+    "PROGRAM";
+
 struct NodeRecord {
   int index = 0;
   std::string host;

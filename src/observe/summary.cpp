@@ -431,8 +431,7 @@ void say_what_stayed(const RunRecord& record, const std::vector<Moves>& all, std
   for (const NodeRecord& node : record.nodes) {
     const bool moved = std::any_of(all.begin(), all.end(), [&](const Moves& m) { return m.node == &node; });
     if (moved) continue;
-    const std::string silent =
-        node.ranks == 1 ? "one rank on the node, no other rank to exchange cores with" : "no reason was recorded";
+    const std::string silent = node.ranks == 1 ? kOneRank : "no reason was recorded";
     nodes_by_reason[node.nothing_moved.empty() ? silent : node.nothing_moved].push_back(node.index);
   }
   std::vector<std::pair<std::string, std::vector<int>>> reasons(nodes_by_reason.begin(), nodes_by_reason.end());

@@ -216,7 +216,8 @@ TEST(Summary, OneRank) {
 steelyard: 1 rank on 1 node, 16 cores, 10.0 s
   parallel efficiency 97 % = MPI 100 % x OpenMP 97 %
     OpenMP  load balance 98 %, scheduling 99 %, serialisation 100 %
-  moved     nothing: one rank on the node, no other rank to exchange cores with
+  moved     nothing: one rank on the node, so no other rank to exchange cores with; start more
+            ranks: mpirun -n N steelyard run PROGRAM
   record    steelyard-run.json
 )");
 }
