@@ -328,6 +328,7 @@ bool examine_mask(int cpus, const Launcher& launcher, Findings& findings) {
         cpus, all);
     return true;
   }
+  if (launcher.kind == Launcher::Kind::slurm) return false;  // examine_slurm() says it
   const int ranks = launcher.ranks_on_node;
   const int cores = static_cast<int>(node::one_pu_per_core(topology).pus.size());
   if (ranks < 1 || cpus * ranks >= cores) return false;
@@ -458,8 +459,7 @@ std::vector<Finding> findings_of_node(const std::vector<RankReport>& reports, co
 int doctor(const std::vector<std::string>& program, const base::Options& options, const Site& site) {
   using std::chrono::seconds;
   const auto launcher = find_launcher(site.environment);
-  const int ranks =
-      launcher.kind == Launcher::Kind::slurm ? slurm_tasks_here(site.environment) : launcher.ranks_on_node;
+  const int ranks = launcher.ranks_on_node;
   Gathering gathering(name_on_node(site.environment, launcher), launcher.rank_on_node, ranks);
 
   int error = 0;

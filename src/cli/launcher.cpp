@@ -9,6 +9,8 @@
 #include <fstream>
 #include <initializer_list>
 
+#include "cli/slurm.h"
+
 namespace steelyard::cli {
 namespace {
 
@@ -74,7 +76,9 @@ Launcher find_launcher(const Environment& environment) {
   launcher.rank = first_number(environment,
                                {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID", "FLUX_TASK_RANK"}, -1);
   launcher.size = first_number(environment, {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS", "FLUX_JOB_SIZE"}, 0);
-  launcher.ranks_on_node = first_number(environment, {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"}, 0);
+  launcher.ranks_on_node = launcher.kind == Launcher::Kind::slurm
+                               ? slurm_tasks_here(environment)
+                               : first_number(environment, {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"}, 0);
   launcher.rank_on_node =
       first_number(environment, {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID"}, -1);
   return launcher;

@@ -27,6 +27,15 @@ TEST(FindLauncher, KnowsEachByItsVariables) {
   EXPECT_TRUE(hydra.speaks());
 
   EXPECT_EQ(find_launcher({{"SLURM_PROCID", "5"}, {"SLURM_NTASKS", "8"}}).kind, Kind::slurm);
+  // srun, one task on each of four nodes; and three on this one
+  const auto lone = find_launcher(
+      {{"SLURM_PROCID", "2"}, {"SLURM_NTASKS", "4"}, {"SLURM_NODEID", "2"}, {"SLURM_STEP_TASKS_PER_NODE", "1(x4)"}});
+  EXPECT_TRUE(lone.is_alone_on_node());
+  const auto one_of_three = find_launcher(
+      {{"SLURM_PROCID", "1"}, {"SLURM_NTASKS", "4"}, {"SLURM_NODEID", "1"}, {"SLURM_STEP_TASKS_PER_NODE", "1,3"}});
+  EXPECT_EQ(one_of_three.ranks_on_node, 3);
+  EXPECT_FALSE(one_of_three.is_alone_on_node());
+  EXPECT_FALSE(find_launcher({{"SLURM_PROCID", "5"}, {"SLURM_NTASKS", "8"}}).is_alone_on_node()) << "not known";
   EXPECT_EQ(find_launcher({{"FLUX_TASK_RANK", "1"}, {"PMI_RANK", "1"}, {"PMI_FD", "6"}}).kind, Kind::flux);
 }
 
