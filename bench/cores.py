@@ -139,6 +139,32 @@ def lending(flavour: str, regions: int) -> Callable[[Session], list[Figure]]:
     return measured
 
 
+# Iterations of bench/late_join.c, and the length of the heavy rank's region that they make here: 2, 7 and 28 ms.
+LATE_JOIN = {"2ms": (1000, 1000), "7ms": (4000, 250), "28ms": (16000, 60)}
+
+
+def late_join(flavour: str, length: str) -> Callable[[Session], list[Figure]]:
+    """2 ranks on 2 cores, loads 1:3, one plain static loop of gcc a step: the core comes free in the middle of it. The
+    bound is 67 % of the native time."""
+
+    def measured(session: Session) -> list[Figure]:
+        name = f"late-join-{length}-{flavour}"
+        iterations, steps = LATE_JOIN[length]
+        program = [session.program(f"bench/late_join.{flavour}.gcc"), str(iterations),
+                   str(2 if session.quick else steps)]
+        one, seconds = {"OMP_NUM_THREADS": "1"}, r"seconds ([0-9.]+)"
+        ours = Case("with Steelyard", mpirun(flavour, 2, session.steelyard(name) + program), one, seconds)
+        observe = mpirun(flavour, 2, session.steelyard(name, "--observe") + program)
+        cases = [Case("native", mpirun(flavour, 2, program), one, seconds), ours,
+                 Case("only measured", observe, one, seconds)]
+        times = session.interleaved(cases, 1 if session.quick else 7)
+        parts = {label: [100 * t / n for n, t in zip(times["native"], samples)] for label, samples in times.items()}
+        return [figure(name, "real", parts[ours.label], "% of native", Target("<=", 80), ours.shell(),
+                       {"only measured": median(parts["only measured"]), "native, s": median(times["native"])})]
+
+    return measured
+
+
 def balanced(flavour: str) -> Callable[[Session], list[Figure]]:
     def measured(session: Session) -> list[Figure]:
         name = f"balanced-overhead-{flavour}"
@@ -296,6 +322,8 @@ def measurements(flavours: list[str], quick: bool) -> list[Measurement]:
         all_of_them.append(Measurement(f"region-call-{flavour}", 10, region_call(flavour)))
         all_of_them.append(Measurement(f"balanced-overhead-{flavour}", 90, balanced(flavour)))
         all_of_them.append(Measurement(f"recording-{flavour}", 150, recording(flavour)))
+        for length in LATE_JOIN:
+            all_of_them.append(Measurement(f"late-join-{length}-{flavour}", 60, late_join(flavour, length)))
         for regions in (4, 8):
             all_of_them.append(Measurement(f"lending-{regions}-{flavour}", 120, lending(flavour, regions)))
     for imbalance, seconds in ((100, 130), (200, 170), (500, 290)):
