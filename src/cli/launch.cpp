@@ -128,17 +128,20 @@ bool has_more_threads_than_cpus(const Launcher& launcher, const Site& site) {
 
 /// Idle threads spin for 200 ms (LLVM's runtime) or some ms (GNU's) unless told otherwise, on cores that other ranks
 /// could use. If no core moves, only a length that the user gives is worth a change of what the program does.
-/// @param cores_move between ranks, by what the options and the launcher say
-void shorten_spinning(const Binary& binary, bool cores_move, bool more_threads_than_cpus, Options& options,
+/// LLVM's runtime spins as natively where no other rank is on the node: beside a busy process, threads that sleep wait
+/// long for a CPU (LULESH: 2.1 of the native time). GNU's runtime is as slow then if it spins.
+void shorten_spinning(const Binary& binary, bool alone_on_node, bool more_threads_than_cpus, Options& options,
                       const Site& site) {
   const auto set = [&](std::string_view variable) { return !site.value_of(variable).empty(); };
   const bool given = options.blocktime != Options().blocktime;
-  if (!(given || cores_move || more_threads_than_cpus) || set("OMP_WAIT_POLICY")) return;
+  const bool cores_move = !options.observe && options.cores != base::Cores::off;
+  if (!(given || cores_move) || set("OMP_WAIT_POLICY")) return;
   // A program without a runtime may load either later.
   const bool exchanged = !exchanged_openmp(binary, options, site).empty();
   const bool gnu_alone = binary.openmp() == OpenMpRuntime::gnu && !exchanged;
   const bool llvm_alone = binary.openmp() == OpenMpRuntime::llvm || exchanged;
-  options.kmp_blocktime_set = !gnu_alone && !set("KMP_BLOCKTIME");
+  const bool helps_llvm = given || !alone_on_node || more_threads_than_cpus;
+  options.kmp_blocktime_set = helps_llvm && !gnu_alone && !set("KMP_BLOCKTIME");
   options.gomp_spincount_set = !llvm_alone && !set("GOMP_SPINCOUNT");
   if (!options.kmp_blocktime_set && !options.gomp_spincount_set) return;
   // A thread that spins may occupy the CPU which the thread that it waits for needs.
@@ -150,7 +153,7 @@ void shorten_spinning(const Binary& binary, bool cores_move, bool more_threads_t
 /// Open MPI polls while it waits, unless it has started more ranks than cores: it counts no threads. This is its own
 /// parameter for such jobs, for the waits that the preload library leaves to it, too.
 void let_open_mpi_yield(const Options& options) {
-  if (options.wait == base::Wait::poll) return;
+  if (options.observe || options.cores == base::Cores::off || options.wait == base::Wait::poll) return;
   setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
 }
 
@@ -190,9 +193,8 @@ int run(const std::vector<std::string>& program, Options options, const Site& si
   const auto preload = preload_list(decision, site);
   if (options.verbose) say(fmt::format("LD_PRELOAD={} {}", fmt::join(preload, ":"), path));
   hand_down(program, binary, decision.awaits_mpi, options, site);
-  const bool may_move = !options.observe && options.cores != base::Cores::off;
-  const bool crowded = may_move && has_more_threads_than_cpus(launcher, site);
-  shorten_spinning(binary, may_move && !launcher.is_alone_on_node(), crowded, options, site);
+  const bool crowded = has_more_threads_than_cpus(launcher, site);
+  shorten_spinning(binary, launcher.is_alone_on_node(), crowded, options, site);
   if (crowded) let_open_mpi_yield(options);
   set_environment(options);
   if (!options.emulate.empty()) setenv("HWLOC_SYNTHETIC", options.emulate.c_str(), 1);

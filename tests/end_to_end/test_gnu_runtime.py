@@ -66,16 +66,6 @@ def test_idle_threads_do_not_spin_where_others_need_their_cores(mpi, ranks, more
         assert ("mpi_yield_when_idle=true (environment)" in result.err) == crowded, result.explain()
 
 
-def test_they_spin_as_without_us_where_no_other_rank_can_use_their_cores(mpi):
-    def counts(result) -> list[str]:
-        return re.findall(r"GOMP_SPINCOUNT = '(\d+)'", result.err)
-
-    native = mpi.launch(mpi.job(1, "constrained.gcc", "free", "1"), OMP_NUM_THREADS="2", **UNBOUND)
-    result = mpi.run(1, "constrained.gcc", "free", "1", OMP_NUM_THREADS="2", **UNBOUND)
-    assert len(counts(result)) == 1 and counts(result) == counts(native), result.explain() + native.explain()
-    assert result.record["options"]["blocktime"] == "auto"
-
-
 @pytest.mark.parametrize("source", ["command line", "environment", "config file"])
 def test_a_length_that_the_user_sets_holds_where_threads_share_cpus(mpi, source, tmp_path, one_cpu):
     config = tmp_path / "site.toml"
