@@ -77,11 +77,11 @@ TEST(ConfigFile, ReadsFilesEmptyOnesToo) {
 }
 
 TEST(ConfigFile, SuggestsQuotesForTextWithoutThem) {
-  EXPECT_THAT(sentence_of("# cores\r\n  lending =  off \r\nspin = 50\n"), testing::HasSubstr("line 2: "));
+  EXPECT_THAT(sentence_of("# cores\r\n  lending =  off \r\nspin = 50\n"), HasSubstr("line 2: "));
   EXPECT_THAT(sentence_of("# cores\r\n  lending =  off \r\nspin = 50\n"),
-              testing::HasSubstr("text stands in quotes, `lending = \"off\"`"));
+              HasSubstr("text stands in quotes, `lending = \"off\"`"));
   for (const char* other : {"lending off\n", "lendign = off\n", "lending = \"off\n", "lending =\n", "lending = 'a\\n"})
-    EXPECT_THAT(sentence_of(other), testing::Not(testing::HasSubstr("quotes"))) << other;
+    EXPECT_THAT(sentence_of(other), testing::Not(HasSubstr("quotes"))) << other;
 }
 
 }  // namespace

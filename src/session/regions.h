@@ -51,8 +51,9 @@ struct Regions {
     const void* body = nullptr;  ///< null if there is none
     float own_ns = 0;            ///< of its executions until it was decoded
     std::string why_not;         ///< see partition::why_not_independent()
+    /// May be called before each execution: allocates only if there is something new to say.
     void see(const void* its_body, float ns, std::string_view why) {
-      if (body == nullptr || ns >= own_ns) *this = {its_body, ns, std::string(why)};
+      if (its_body == body ? why != why_not : body == nullptr || ns >= own_ns) *this = {its_body, ns, std::string(why)};
     }
   } dependent;
 };
