@@ -101,12 +101,11 @@ class Cores final : public Capability {
     const int owned = part.rank.threads_at_start, threads = limits().natural;
     if (session.processes[session.me].threads_chosen || limits().declared >= 0 || threads <= owned) return;
     if (!part.rank.openmp || !limits().fixed_reason().empty()) return;
-    const bool all_keep_it = session.node_cores <= session.count;
-    if (!all_keep_it && part.kept_regions.empty()) return;
+    if (part.kept_regions.empty()) return;
     part.remarks.push_back(
-        fmt::format("OMP_NUM_THREADS is not set: {} {} threads on {}, and borrow no cores; set OMP_NUM_THREADS={}",
-                    all_keep_it ? "regions run" : "regions that keep their thread count run", threads,
-                    observe::plural(owned, "core"), owned));
+        fmt::format("OMP_NUM_THREADS is not set: regions that keep their thread count run {} threads on {}, and borrow "
+                    "no cores; set OMP_NUM_THREADS={}",
+                    threads, observe::plural(owned, "core"), owned));
   }
   // Of what was borrowed while the measurement was paused, no part is in any figure.
   void contribute_borrowed(const Session& session, observe::Contribution& part) const {

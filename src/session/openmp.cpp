@@ -124,6 +124,8 @@ bool matters(const Session& session, const observe::Site& site) {
   // The other causes hold whatever regions ask; this one comes and goes with what is known of them.
   const std::string& fixed = g_limits.fixed_reason();
   if (!fixed.empty() && &fixed != &g_limits.reasons[ThreadLimits::regions]) return false;
+  // Natively, each process would run a thread on every core of its affinity mask: its share is less.
+  if (g_limits.natural > session.cores->owned()) return true;
   // Where each process has one core, it only gains those that are lent.
   return session.node_cores > session.count || site.own_ns > kWorthBorrowing;
 }
