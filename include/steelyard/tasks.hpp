@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 #include <atomic>
+#include <cstdint>
 #include <cstring>
 #include <deque>
 #include <exception>
@@ -10,6 +11,7 @@
 #include <thread>
 #include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "steelyard/steelyard.hpp"
@@ -23,12 +25,16 @@
 ///     for (const Cell& cell : mine) chemistry.spawn(cell);
 ///     chemistry.run([&](const Cell& cell, const Rates& rates) { ... });
 ///
-/// Exceptions: the policy of steelyard.hpp. What a task throws makes it fail: its owner finds it in failures(). What a
-/// consumer of results throws does not end the run: the first exception is thrown again when the run is over.
+/// Exceptions: the policy of steelyard.hpp. What a task throws makes it fail: its owner finds it in failures(). Without
+/// an exception, Task::fail() does the same. What a consumer of results throws does not end the run: the first one is
+/// thrown again when the run is over.
+///
+/// Tasks of several types in one pool: a std::variant of their inputs, and one of their results. The function chooses
+/// by std::visit() or std::get_if().
 namespace steelyard {
 
-/// How values are sent: trivially copyable ones as they are, strings, and vectors of trivially copyable ones. For
-/// another type, specialise it with these two functions.
+/// How values are sent: trivially copyable ones as they are, strings, vectors of trivially copyable ones, and variants
+/// of all of these. For another type, specialise it with these two functions.
 template <class T, class = void>
 struct Serializer {
   static_assert(std::is_trivially_copyable_v<T>, "specialise steelyard::Serializer for this type: pack() and unpack()");
@@ -59,6 +65,28 @@ struct Serializer<std::vector<T>, std::enable_if_t<std::is_trivially_copyable_v<
     return value;
   }
 };
+template <class... Types>
+struct Serializer<std::variant<Types...>> {
+  using Variant = std::variant<Types...>;
+  static void pack(const Variant& value, std::string& bytes) {
+    Serializer<std::size_t>::pack(value.index(), bytes);
+    std::visit([&](const auto& held) { Serializer<std::decay_t<decltype(held)>>::pack(held, bytes); }, value);
+  }
+  static Variant unpack(std::string_view bytes) {
+    const auto index = Serializer<std::size_t>::unpack(bytes);
+    return unpack(index, bytes.substr(sizeof(index)), std::index_sequence_for<Types...>());
+  }
+
+ private:
+  template <std::size_t... Indices>
+  static Variant unpack(std::size_t index, std::string_view bytes, std::index_sequence<Indices...>) {
+    using Unpack = Variant (*)(std::string_view);
+    constexpr Unpack unpack_as[] = {[](std::string_view held) {
+      return Variant(std::in_place_index<Indices>, Serializer<Types>::unpack(held));
+    }...};
+    return unpack_as[index](bytes);
+  }
+};
 
 /// A pool of tasks that make an Out from an In, on whichever process is idle. See steelyard_task_pool_t. The thread
 /// that creates it is its primary thread.
@@ -69,12 +97,21 @@ class TaskPool {
   class Task {
    public:
     /// Spawns a further task. Its result is delivered to the owner of this one. See steelyard_task_spawn().
-    /// @param in input of the task
+    /// @param in  input of the task
+    /// @param tag delivered with its result
     /// @throws Error; if the function lets it pass, this task fails
-    void spawn(const In& in) {
+    void spawn(const In& in, std::uint64_t tag = 0) {
       std::string bytes;
+      Serializer<std::uint64_t>::pack(tag, bytes);
       Serializer<In>::pack(in, bytes);
       detail::check(steelyard_task_spawn(task_, 0, kByTask, bytes.data(), bytes.size()));
+    }
+    /// Makes this task fail as an exception would; what its function returns is dropped. Tasks that it has spawned are
+    /// executed nevertheless.
+    /// @param message why; the last one counts
+    void fail(std::string_view message) {
+      failed_ = true;
+      message_ = message;
     }
     /// Serves requests of other nodes. See steelyard_task_yield().
     void yield() noexcept { steelyard_task_yield(task_); }
@@ -85,11 +122,14 @@ class TaskPool {
     friend class TaskPool;
     explicit Task(steelyard_task_t* task) : task_(task) {}
     steelyard_task_t* task_;
+    bool failed_ = false;
+    std::string message_;
   };
-  /// A task that has thrown, or whose result is too large to be sent (STEELYARD_TASK_MAX_SIZE).
+  /// A task that has thrown or called fail(), or whose result is too large to be sent (STEELYARD_TASK_MAX_SIZE).
   struct Failure {
     In input;             ///< input of the task
     std::string message;  ///< what it has thrown
+    std::uint64_t tag;    ///< tag with which it was spawned
   };
 
   /// Creates a pool. Collective over the communicator. See steelyard_task_pool_create().
@@ -121,19 +161,20 @@ class TaskPool {
   steelyard_task_pool_t* handle() const noexcept { return pool_; }
 
   /// Spawns a task that this process owns. Local; the pool's primary thread. See steelyard_task_pool_spawn().
-  /// @param in input of the task; kept until the end of the run
+  /// @param in  input of the task; kept until the end of the run
+  /// @param tag delivered with its result, by default 0; kept here, not sent with the task
   /// @throws Error
-  void spawn(In in) {
+  void spawn(In in, std::uint64_t tag = 0) {
     scratch_.clear();
     Serializer<In>::pack(in, scratch_);
     detail::check(steelyard_task_pool_spawn(pool_, 0, inputs_.size(), scratch_.data(), scratch_.size()));
-    inputs_.push_back(std::move(in));
+    inputs_.push_back({std::move(in), tag});
   }
 
   /// Executes tasks until none is left in any process. Collective; blocks; the pool's primary thread. See
   /// steelyard_task_pool_run(). Tasks that have failed are in failures() until the next run.
-  /// @param consumer called as consumer(const In&, const Out&) for each result, in this thread, never in the middle of
-  ///                 a task; it may spawn tasks
+  /// @param consumer called as consumer(const In&, const Out&) or consumer(const In&, const Out&, std::uint64_t tag)
+  ///                 for each result, in this thread, never in the middle of a task; it may spawn tasks
   /// @throws Error, in a task or a consumer too: the run that is going on is not affected; and the first exception that
   ///         the consumer has thrown
   template <class Consumer>
@@ -142,7 +183,13 @@ class TaskPool {
     if (running_.exchange(true)) return detail::check(steelyard_task_pool_run(pool_, nullptr, nullptr));
     const Running running{running_};
     failures_.clear();
-    consumer_ = [&consumer](const In& in, const Out& out) { consumer(in, out); };
+    consumer_ = [&consumer](const In& in, const Out& out, [[maybe_unused]] std::uint64_t tag) {
+      if constexpr (std::is_invocable_v<Consumer&, const In&, const Out&, std::uint64_t>) {
+        consumer(in, out, tag);
+      } else {
+        consumer(in, out);
+      }
+    };
     steelyard_status_t status = STEELYARD_SUCCESS;
 #ifdef _OPENMP
     if (threads_ > 1) {
@@ -177,10 +224,16 @@ class TaskPool {
   }
 
  private:
-  // If a task was spawned by another task, its owner has not seen its input, which is sent with the result.
+  struct Spawned {
+    In in;
+    std::uint64_t tag;
+  };
+  // If a task was spawned by another task, its owner has not seen its input, which is sent with the result. Its tag is
+  // sent before its input.
   static constexpr std::uint64_t kByTask = ~std::uint64_t{0};
   struct Head {
     std::uint32_t failed, input;  // the second: bytes
+    std::uint64_t tag;
   };
 
   // Bytes of a failure's message: with head and largest input they stay below the largest result.
@@ -198,31 +251,38 @@ class TaskPool {
   }
 
   static int execute(steelyard_task_t* task, void* self) {
-    const std::string_view input(static_cast<const char*>(task->data), task->size);
+    std::string_view input(static_cast<const char*>(task->data), task->size);
     const bool by_task = task->tag == kByTask;
-    Head head{0, static_cast<std::uint32_t>(input.size())};
+    Head head{0, 0, 0};
+    if (by_task) {
+      head.tag = Serializer<std::uint64_t>::unpack(input);
+      input.remove_prefix(sizeof(head.tag));
+      head.input = static_cast<std::uint32_t>(input.size());
+    }
     std::string bytes;
     const auto begin = [&] {
       bytes.clear();
       if (by_task) bytes.append(reinterpret_cast<const char*>(&head), sizeof(head)).append(input);
     };
-    const auto fail = [&](const char* message) {
+    const auto fail = [&](const std::string& message) {
       if (!by_task) {
         bytes.clear();
-        steelyard_task_fail(task, message);
+        steelyard_task_fail(task, message.c_str());
         return;
       }
       head.failed = 1;
       begin();
-      bytes.append(std::string_view(message).substr(0, kMessage));
+      bytes.append(message, 0, kMessage);
     };
     try {
       Task running(task);
       begin();
       Serializer<Out>::pack(static_cast<TaskPool*>(self)->function_(Serializer<In>::unpack(input), running), bytes);
-      if (bytes.size() > STEELYARD_TASK_MAX_SIZE) {
+      if (running.failed_) {
+        fail(running.message_);
+      } else if (bytes.size() > STEELYARD_TASK_MAX_SIZE) {
         const std::size_t others = by_task ? sizeof(head) + input.size() : 0;
-        fail(too_large(bytes.size() - others, input.size(), by_task).c_str());
+        fail(too_large(bytes.size() - others, input.size(), by_task));
       }
     } catch (const std::exception& exception) {
       fail(exception.what());
@@ -240,11 +300,11 @@ class TaskPool {
     try {
       std::string_view bytes(static_cast<const char*>(result->data), result->size);
       if (result->tag != kByTask) {
-        const In& in = pool.inputs_[result->tag];
+        const Spawned& task = pool.inputs_[result->tag];
         if (result->message != nullptr) {
-          pool.failures_.push_back({in, result->message});
+          pool.failures_.push_back({task.in, result->message, task.tag});
         } else {
-          pool.consumer_(in, Serializer<Out>::unpack(bytes));
+          pool.consumer_(task.in, Serializer<Out>::unpack(bytes), task.tag);
         }
         return;
       }
@@ -255,9 +315,9 @@ class TaskPool {
       In in = Serializer<In>::unpack(bytes.substr(sizeof(head), head.input));
       bytes.remove_prefix(sizeof(head) + head.input);
       if (head.failed != 0) {
-        pool.failures_.push_back({std::move(in), std::string(bytes)});
+        pool.failures_.push_back({std::move(in), std::string(bytes), head.tag});
       } else {
-        pool.consumer_(in, Serializer<Out>::unpack(bytes));
+        pool.consumer_(in, Serializer<Out>::unpack(bytes), head.tag);
       }
     } catch (...) {
       if (!pool.thrown_) pool.thrown_ = std::current_exception();
@@ -265,8 +325,8 @@ class TaskPool {
   }
 
   std::function<Out(const In&, Task&)> function_;
-  std::function<void(const In&, const Out&)> consumer_;
-  std::deque<In> inputs_;
+  std::function<void(const In&, const Out&, std::uint64_t)> consumer_;
+  std::deque<Spawned> inputs_;
   std::vector<Failure> failures_;
   std::exception_ptr thrown_;
   std::string scratch_;
