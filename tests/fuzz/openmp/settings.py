@@ -54,8 +54,8 @@ def random_environment(rng: random.Random, ranks: bool = False) -> tuple[tuple[s
     """@param ranks several processes share the cores, so that no thread must wait actively"""
     chosen = {name: rng.choice(values) for name, values in ENVIRONMENT.items()}
     if ranks:
-        chosen["OMP_WAIT_POLICY"] = rng.choice(["passive", "passive", ""])
-        chosen["OMP_NUM_THREADS"] = rng.choice(["1", "1", "2", "2", "3", "2,2"])
+        chosen["OMP_NUM_THREADS"] = rng.choice(["", "1", "1", "2", "2", "3", "2,2"])
+        chosen["OMP_WAIT_POLICY"] = rng.choice(["passive", "passive", ""]) if chosen["OMP_NUM_THREADS"] else "passive"
         chosen["OMP_DYNAMIC"] = rng.choice([chosen["OMP_DYNAMIC"], "", ""])
         chosen["OMP_THREAD_LIMIT"] = rng.choice([chosen["OMP_THREAD_LIMIT"], "", ""])
     return tuple((name, value) for name, value in chosen.items() if value)
