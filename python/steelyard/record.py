@@ -24,7 +24,8 @@ PathLike = Union[str, "os.PathLike[str]"]
 Progress = Callable[[int, int], None]
 
 _COUNTS = ("regions", "virtual_regions", "mpi_calls", "gpu_waits", "omp_tasks")  # in totals_ns, and not times
-_LATER = ("lent_by_call", "came_late", "quiesced", "gpu", "gpu_capacity", "mpi_overlapped", "beyond_owned")
+_LATER = ("lent_by_call", "came_late", "borrowing_wall", "borrowing_own", "quiesced", "gpu", "gpu_capacity",
+          "mpi_overlapped", "beyond_owned")
 _LATER_COUNTS = ("virtual_regions", "gpu_waits", "omp_tasks")
 """Totals that records leave out where they are 0."""
 _RENAMED = {  # members of `tasks` in records of earlier versions
@@ -91,7 +92,8 @@ class Run:
 
         Totals in wall time: wall, serial, mpi, region_wall. Totals in thread time: region_useful, omp_imbalance,
         omp_scheduling, omp_serialisation, mpi_capacity, capacity, lent, borrowed. Parts: lent_by_call (of lent, by
-        steelyard_cores_lend()), came_late (of borrowed, on cores that joined a running region), quiesced (of mpi,
+        steelyard_cores_lend()), came_late (of borrowed, on cores that joined a running region), borrowing_wall (of
+        region_wall, with more threads than owned cores; borrowing_own: the same regions without), quiesced (of mpi,
         asleep in phases), mpi_overlapped (of mpi, while other threads ran regions), beyond_owned (of capacity, threads
         of nested regions and of other threads beyond the owned cores). Counts: regions, virtual_regions
         (those with virtual threads), mpi_calls, gpu_waits (calls that waited for an accelerator), omp_tasks (explicit

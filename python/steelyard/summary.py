@@ -246,13 +246,26 @@ def _stayed(run: Run) -> str:
     return f"No cores moved{where}: {main[0]}{more}."
 
 
+def _gain_of_lending(run: Run) -> str:
+    """By the rank on which it had the largest effect, as on the terminal (src/observe/summary.cpp)."""
+    ranks = run.ranks
+    row = int((ranks["borrowing_own"] - ranks["borrowing_wall"]).abs().argmax())
+    own, borrowing = (float(ranks[name].iloc[row]) for name in ("borrowing_own", "borrowing_wall"))
+    if own == 0:
+        return "What lending gained is not known, as no region ran both with and without: --lending=off measures it."
+    share = abs(own - borrowing) / (float(run.record["wall"]) + own - borrowing)
+    more = "less" if borrowing < own else "more"
+    how_much = "less than 1 %" if share < 0.01 else f"about {percent(share)} {more} time"
+    return (
+        f"Lending: {how_much}, estimated. With borrowed cores, regions of rank {ranks.index[row]} took"
+        f" {duration(borrowing)} instead of {duration(own)}."
+    )
+
+
 def _helped(run: Run, moves: pd.DataFrame) -> str:
     if not len(moves):
         if cores_were_borrowed(run):
-            return (
-                "What lending gained is not estimated, as no step ran without it: to measure it, compare with a run "
-                "with --lending=off."
-            )
+            return _gain_of_lending(run)
         return "There was no move whose effect could be measured."
     if set(moves["outcome"]) == {"undone"}:
         last = moves.iloc[-1]

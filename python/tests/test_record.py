@@ -40,7 +40,8 @@ def test_schema_is_strict_and_explains_every_member():
     assert len(found) == 20
     # older records lack it, or the run had none of it
     later = {"thresholds", "loops", "broadcasts", "scatters", "slurm", "tasks", "trees", "kept_regions", "regions",
-             "cpu", "run_delay", "lent_by_call", "came_late", "quiesced", "virtual_regions", "gpu", "gpu_capacity",
+             "cpu", "run_delay", "lent_by_call", "came_late", "borrowing_wall", "borrowing_own", "quiesced",
+             "virtual_regions", "gpu", "gpu_capacity",
              "gpu_waits", "omp_tasks", "paused", "transport", "other_regions", "mpi_overlapped", "beyond_owned",
              "optimiser", "plans", "changes", "openmp_tool", "repeats_work", "run_delay_lending", "phases"}
     later |= {"against", "gain", "gain_low", "gain_high", *(f"{way}_{what}" for way in ("shared", "library")

@@ -96,6 +96,27 @@ def test_run_delays_of_lending_are_expected(example, tmp_path):
     assert disturbed[0].startswith("A thread of rank 2 was ready to run but had no core for 44 % of the time")
 
 
+def test_the_gain_of_lending_is_estimated(example, tmp_path):
+    def helped(own, borrowing):
+        """Seconds that the regions of rank 1 would have taken, and have taken."""
+
+        def change(record):
+            record.update(decisions=[], wall=8.0)
+            for rank in record["ranks"]:
+                least = 10**8 if own else 0
+                rank["totals_ns"].update(borrowed=10**9, borrowing_own=least, borrowing_wall=least)
+            totals = record["ranks"][1]["totals_ns"]
+            totals.update(borrowing_own=round(own * 1e9), borrowing_wall=round(borrowing * 1e9))
+
+        return summary(run_of(example, tmp_path, change)).helped
+
+    took = "estimated. With borrowed cores, regions of rank 1 took 4.00 s instead of"
+    assert helped(6, 4) == f"Lending: about 20 % less time, {took} 6.00 s."
+    assert helped(3.2, 4) == f"Lending: about 11 % more time, {took} 3.20 s."
+    assert helped(4.03, 4).startswith("Lending: less than 1 %, estimated.")
+    assert "not known, as no region ran both" in helped(0, 0)
+
+
 def test_shares_add_up(example):
     parts = shares(steelyard.load(example))
     assert parts.useful + parts.omp + parts.mpi == pytest.approx(1)

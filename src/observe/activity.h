@@ -56,6 +56,11 @@ class Activity {
   /// The region that is about to end had virtual threads.
   void had_virtual_threads() { ++totals_.virtual_regions; }
   void lent(std::int64_t core_ns) { totals_.lent += core_ns; }
+  /// A region that takes `own` ns on owned cores has taken `wall` with others.
+  void compared(std::int64_t wall, std::int64_t own) {
+    totals_.borrowing_wall += wall;
+    totals_.borrowing_own += own;
+  }
   /// From now on, the process has lent so many cores by calls (steelyard/cores.h). `used`: core ns of cores that it had
   /// acquired.
   void hold_by_call(int lent, std::int64_t used, std::int64_t now);

@@ -48,6 +48,11 @@ struct Site {
     blend(mean_ns, ns);
     ++executions;
   }
+  /// After add(). The first execution meets cold caches: once there is a second one, it does not count.
+  void add_own(std::int64_t ns) {
+    if (executions == 2) own_ns = 0;
+    blend(own_ns, ns);
+  }
   static void blend(float& mean, std::int64_t ns) {
     const float length = static_cast<float>(ns);
     mean = mean == 0 ? length : mean + (length - mean) / 8;

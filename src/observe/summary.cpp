@@ -12,6 +12,7 @@
 #include "observe/contention.h"
 #include "observe/late_in_trees.h"
 #include "observe/left_broadcasts.h"
+#include "observe/lending.h"
 #include "observe/other_region_record.h"
 #include "observe/page.h"
 #include "observe/text.h"
@@ -449,23 +450,6 @@ void say_what_stayed(const RunRecord& record, const std::vector<Moves>& all, std
   }
 }
 
-void say_lending(const Totals& sum, const Thresholds& thresholds, bool alone, Page& page) {
-  if (base::seconds(sum.lent) < thresholds.printed_core_time) return;
-  const bool were_used = base::seconds(sum.borrowed) >= thresholds.printed_core_time;
-  const std::string used =
-      were_used ? core_seconds(std::min(sum.lent, sum.borrowed)) + " of that were used by other ranks"
-      : sum.borrowed > 0
-          ? fmt::format("less than {} core s of that were used by other ranks", thresholds.printed_core_time)
-          : "no rank used them";
-  const std::string by = base::seconds(sum.lent_by_call) >= thresholds.printed_core_time
-                             ? ", " + core_seconds(sum.lent_by_call) + " of it by calls of the program"
-                         : sum.gpu > 0 ? " by ranks that waited in MPI or for a GPU"
-                                       : " by ranks that waited in MPI";
-  page.say("lent", core_seconds(sum.lent) + by + "; " + used, 2);
-  if (were_used && alone)
-    page.say("gain", "of lending: not estimated, as no step ran without it; to measure it, use --lending=off", 1);
-}
-
 void say_loops(const RunRecord& record, Page& page) {
   long taken = 0;
   double time = 0, stolen = 0, idle = 0;
@@ -546,7 +530,7 @@ std::vector<std::string> summary(const RunRecord& record, const std::string& pat
       say_gain(record, moves, page);
     }
     say_what_stayed(record, moves, moves.empty() ? 2 : 1, page);
-    say_lending(sum, record.thresholds, moves.empty(), page);
+    say_lending(record, sum, moves.empty(), page);
     say_loops(record, page);
   }
   for (const std::string& line : phase_lines(record, 2)) page.say("phase", line, 3);

@@ -27,6 +27,9 @@ struct Totals {
   std::int64_t lent_by_call = 0;       ///< of lent: by steelyard_cores_lend()
   std::int64_t borrowed = 0;           ///< core time used of cores that others own and have lent
   std::int64_t came_late = 0;          ///< of borrowed: on cores that came while the region ran already
+  std::int64_t borrowing_wall = 0;     ///< of region_wall: executions with more threads than owned cores, of regions
+                                       ///< whose length without is known
+  std::int64_t borrowing_own = 0;      ///< what these executions would have taken without, by their regions' mean
   std::int64_t quiesced = 0;           ///< of mpi: asleep until others have ended a phase
   std::int64_t regions = 0;            ///< outermost parallel regions, of all threads
   std::int64_t virtual_regions = 0;    ///< of regions: with more virtual threads than threads
@@ -71,6 +74,8 @@ inline constexpr TotalsField kTotalsFields[] = {
     {"lent_by_call", &Totals::lent_by_call, true},
     {"borrowed", &Totals::borrowed},
     {"came_late", &Totals::came_late, true},
+    {"borrowing_wall", &Totals::borrowing_wall, true},
+    {"borrowing_own", &Totals::borrowing_own, true},
     {"quiesced", &Totals::quiesced, true},
     {"regions", &Totals::regions},
     {"virtual_regions", &Totals::virtual_regions, true},

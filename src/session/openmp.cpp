@@ -398,7 +398,7 @@ void unmeasured_region_end(Session& session, std::int64_t now) {
   const std::int64_t wall = session.activity.last_region_wall();
   regions.present = nullptr;
   site.add(wall);
-  observe::Site::blend(site.own_ns, wall);
+  site.add_own(wall);
   note_queries(regions, site, wall);
   if (session.cores != nullptr) note_fixed(session, site, wall);
   region_ended(session, site.address, now);
@@ -439,7 +439,8 @@ void region_end() {
   // By what it is without them, not by what they have made of it, a region is judged worth borrowed cores.
   // A region of more threads than the rank has cores keeps them: it may depend on their number.
   const bool grown = session->cores != nullptr && regions.team > session->cores->owned();
-  if (!grown) observe::Site::blend(site.own_ns, wall);
+  if (!grown) site.add_own(wall);
+  if (grown && site.own_ns > 0) session->activity.compared(wall, static_cast<std::int64_t>(site.own_ns));
   const bool shared =
       cores.came_late + cores.without > 0;  // threads that began without a core have shared those of others
   if (grown && regions.virtual_threads > 0 && !shared) learn_virtual_threads(site, busy, session->cores->owned());

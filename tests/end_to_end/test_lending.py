@@ -26,7 +26,8 @@ def test_the_core_of_a_waiting_rank_is_borrowed(mpi, program):
     lent = result.timeline.query("rank == 1")["lent"].sum()
     assert 0.5 * light["lent"] < 1e9 * lent <= 1.01 * light["lent"], "the timeline says when"
     assert "core s" in result.summary and " lent " in result.summary
-    assert "gain of lending: not estimated" in result.summary
+    assert "estimated: with borrowed cores, regions of rank" in " ".join(result.summary.split())
+    assert 0 < heavy["borrowing_wall"] <= heavy["region_wall"] and heavy["borrowing_own"] > 0
     assert sum(result.threads_at_end) == 2
     assert result.record["ranks"][0]["thread_ceiling"] == len(os.sched_getaffinity(0))
 
