@@ -40,7 +40,9 @@ constexpr Words kWords[] = {
      "  steelyard cores 4711 --shrink=4\n"
      "      Take four cores from the job of process 4711.\n"},
     {"clean", "steelyard clean\n", ""},
-    {"options", "steelyard options [--man | --completion]\n", ""},
+    {"options", "steelyard options [TOPIC | --man | --completion]\n",
+     "  steelyard options cores\n"
+     "      List the options about moving cores.\n"},
 };
 
 std::string row_of(const CLI::Option& option) {

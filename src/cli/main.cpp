@@ -129,7 +129,14 @@ int report_or_pages(Pages& pages, ReportForm form, const Site& site, const Launc
 }
 
 /// `steelyard options`.
-int print_options(bool manual, bool completion, const CLI::App& app, const Launcher& launcher) {
+int print_options(bool manual, bool completion, const std::string& topic, const CLI::App& app,
+                  const Launcher& launcher) {
+  if (!topic.empty()) {
+    std::string found;
+    if (const auto status = options_about(topic, found); !status)
+      return refuse_to_start(status.sentence(), wrong_usage, launcher);
+    return print_for_user(found, 0, launcher);
+  }
   const auto page = manual ? options_manual() : completion ? completion_script(app) : options_page();
   return print_for_user(page, 0, launcher);
 }
@@ -181,9 +188,16 @@ int main(std::vector<std::string> words) {
       ->type_name("FILE")
       ->needs(prometheus);
   CoresWords cores_words(cores_command);
-  options_command.add_flag("--man", manual, "Print the man page, in roff.");
-  options_command.add_flag("--completion", completion,
-                           "Print the completion script for bash, and for zsh's bashcompinit.");
+  std::string topic;
+  auto* topic_word = options_command
+                         .add_option("topic", topic,
+                                     "List only the options of this capability or name, such as cores, loops or "
+                                     "max-threads.")
+                         ->type_name("TOPIC");
+  options_command.add_flag("--man", manual, "Print the man page, in roff.")->excludes(topic_word);
+  options_command
+      .add_flag("--completion", completion, "Print the completion script for bash, and for zsh's bashcompinit.")
+      ->excludes(topic_word);
 
   if (const auto sentence = unknown_words(app, words); !sentence.empty())
     return refuse_to_start(sentence, wrong_usage, launcher);
@@ -221,7 +235,7 @@ int main(std::vector<std::string> words) {
   if (top_command.parsed()) return top(top_form);
   if (cores_command.parsed()) return cores_words.carry_out();
   if (clean_command.parsed()) return clean();
-  if (options_command.parsed()) return print_options(manual, completion, app, launcher);
+  if (options_command.parsed()) return print_options(manual, completion, topic, app, launcher);
   return print_for_user(help(app), wrong_usage, launcher);
 }
 

@@ -389,6 +389,24 @@ TEST_F(Steelyard, AnswersWrongWordsWithAWayOut) {
   EXPECT_EQ(run("options --man | grep -c '^.TP'").status, 0);
 }
 
+TEST_F(Steelyard, ListsTheOptionsOfATopic) {
+  const auto cores = run("options cores");
+  EXPECT_EQ(cores.status, 0);
+  EXPECT_THAT(cores.output, AllOf(StartsWith("What Steelyard does\n  --cores="), HasSubstr("\n  --cores-domain="),
+                                  HasSubstr("\nWhen and where cores move\n"), HasSubstr("\n  --max-threads="),
+                                  Not(HasSubstr("--observe=")), Not(HasSubstr("--spin="))));
+  EXPECT_THAT(run("options max-threads").output, AllOf(HasSubstr("--max-threads="), Not(HasSubstr("--cores="))));
+  EXPECT_EQ(run("options STEELYARD_MAX_THREADS").output, run("options max-threads").output);
+  EXPECT_EQ(run("options Loops").output, run("options loops").output);
+  EXPECT_EQ(run("options coers").status, 2);
+  EXPECT_THAT(run("options coers").output, HasSubstr("unknown topic coers; did you mean cores?"));
+  EXPECT_THAT(run("options max-thread").output, HasSubstr("did you mean max-threads?"));
+  EXPECT_THAT(run("options xyzzyx").output, HasSubstr("unknown topic xyzzyx; `steelyard options` lists all options"));
+  EXPECT_THAT(run("options tasks").output, HasSubstr("tasks have no options"));
+  EXPECT_EQ(run("options cores loops").status, 2);
+  EXPECT_EQ(run("options cores --man").status, 2);
+}
+
 TEST_F(Steelyard, NamesTheNearestCommandOrOption) {
   const std::pair<const char*, const char*> cases[] = {
       {"rnu ./app", "unknown command rnu; did you mean run?"},

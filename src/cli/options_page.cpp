@@ -3,8 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
 #include <string_view>
+#include <vector>
 
+#include "base/nearest.h"
 #include "base/options.h"
 
 namespace steelyard::cli {
@@ -36,18 +40,50 @@ std::string roff_values(std::string_view values) {
   return result;
 }
 
-/// `row` for each option that users can set, `heading` before each group of them.
-template <typename Heading, typename Row>
-std::string for_each_option(Heading heading, Row row) {
+/// `row` for each option that users can set and that is `wanted`, `heading` before each group of them.
+template <typename Heading, typename Row, typename Wanted>
+std::string for_each_option(Heading heading, Row row, Wanted wanted) {
   std::string result;
   std::string_view group;
   for (const auto& option : base::option_table()) {
-    if (option.internal) continue;
+    if (option.internal || !wanted(option)) continue;
     if (option.group != group) result += heading(option.group);
     group = option.group;
     result += row(option);
   }
   return result;
+}
+
+constexpr auto kEach = [](const Option&) { return true; };
+
+/// The parts of `text` between blanks or hyphens.
+std::vector<std::string_view> parts_of(std::string_view text) {
+  std::vector<std::string_view> parts;
+  while (!text.empty()) {
+    const auto end = std::min(text.find_first_of(" -"), text.size());
+    if (end > 0) parts.push_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return parts;
+}
+
+bool has_part(std::string_view text, std::string_view part) {
+  const auto parts = parts_of(text);
+  return std::ranges::find(parts, part) != parts.end();
+}
+
+/// What `steelyard options` takes: the options' names and their parts, and the words of the headings.
+std::vector<std::string_view> topics() {
+  std::vector<std::string_view> words;
+  for (const auto& option : base::option_table()) {
+    if (option.internal) continue;
+    words.push_back(option.name);
+    for (const auto text : {option.name, option.group}) {
+      const auto parts = parts_of(text);
+      words.insert(words.end(), parts.begin(), parts.end());
+    }
+  }
+  return words;
 }
 
 // The man page around the options. Neither spread nor hyphenated: names are to be searched for and copied.
@@ -82,6 +118,7 @@ steelyard \- corrects load imbalance in running MPI+OpenMP programs
 .B steelyard clean
 .br
 .B steelyard options
+[TOPIC]
 .SH DESCRIPTION
 .B steelyard run
 starts a program as one rank of an MPI job. It measures the program's load imbalance and corrects it while the program
@@ -135,7 +172,11 @@ The command waits for that, at most for the seconds given by
 removes the shared memory of runs that died.
 .PP
 .B steelyard options
-lists the options below.
+lists the options below. With TOPIC, such as
+.B cores
+or
+.BR max\-threads ,
+it lists only the options of this capability or name.
 .SH OPTIONS
 .B run
 and
@@ -226,7 +267,25 @@ std::string options_page() {
              "(STEELYARD_NAME=value, with _ for -) or in the TOML file that --config names (name = value). The command "
              "line takes precedence over the environment, and the environment over the file. A switch without a value "
              "means on.") +
-         for_each_option(heading, row_of);
+         for_each_option(heading, row_of, kEach);
+}
+
+base::Status options_about(std::string topic, std::string& page) {
+  std::ranges::transform(topic, topic.begin(), [](unsigned char c) { return c == '_' ? '-' : std::tolower(c); });
+  if (constexpr std::string_view prefix = "steelyard-"; topic.starts_with(prefix)) topic.erase(0, prefix.size());
+  const auto heading = [](std::string_view group) { return fmt::format("\n{}\n", group); };
+  page = for_each_option(heading, row_of, [&](const Option& option) {
+    return option.name == topic || has_part(option.name, topic) || has_part(option.group, topic);
+  });
+  if (!page.empty()) {
+    page.erase(0, 1);  // the blank line before the first heading
+    return {};
+  }
+  if (topic == "tasks" || topic == "phases") {
+    return base::Status::failure(
+        fmt::format("{0} have no options: the program sets them in its calls (steelyard/{0}.h)", topic));
+  }
+  return base::Status::failure(base::unknown_word("topic", topic, topics(), "`steelyard options` lists all options"));
 }
 
 std::string run_help() {
@@ -269,7 +328,7 @@ std::string options_manual() {
                        option.variable());
   };
   return ".TH STEELYARD 1 \"\" \"Steelyard " STEELYARD_VERSION "\" \"User commands\"\n" + std::string(manual_before) +
-         for_each_option(heading, row) + std::string(manual_after);
+         for_each_option(heading, row, kEach) + std::string(manual_after);
 }
 
 }  // namespace steelyard::cli

@@ -4,6 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/status.h"
+
 namespace steelyard::cli {
 
 /// Breaks at blanks, so that no line is longer than 100 characters; every line begins with `indent` blanks.
@@ -11,6 +13,11 @@ std::string wrapped(std::string_view text, std::size_t indent);
 
 /// All options with their values, defaults and meaning, for the terminal.
 std::string options_page();
+
+/// The part of that page about a topic. Failure: no option has to do with it; the sentence names the nearest topic.
+/// @param topic an option's name, a part of it, or a word of a heading: "max-threads", "cores"; also a variable's name
+/// @param page empty where there is none
+base::Status options_about(std::string topic, std::string& page);
 
 /// The man page of `steelyard` with all options, in roff.
 std::string options_manual();
