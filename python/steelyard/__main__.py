@@ -17,6 +17,7 @@ DEBIAN = {
     "pandas": "python3-pandas",
     "rich": "python3-rich",
 }
+TRACES = "perfetto"  # the package that only --perfetto needs
 OLDEST = (3, 9)  # version of Python, as in pyproject.toml
 MISSING = 3  # exit status
 SEARCHED = "--searched"  # first argument of the Python that was found
@@ -77,6 +78,10 @@ def main() -> int:
         python = find_python(sorted({*DEBIAN, missing.name.partition(".")[0]})) if searches else None
         if python:
             os.execv(python, [python, FOLDER, SEARCHED, *sys.argv[1:]])
+        if missing.name.partition(".")[0] == TRACES:
+            status = run(without_perfetto=True)
+            if status != 0:
+                return status
         print(f"steelyard: {explain(missing.name)}", file=sys.stderr)
         return MISSING
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import argparse
 import sys
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Iterator, Optional, Sequence, TextIO
+from typing import Optional, Sequence, TextIO
 
+from .output import whole
 from .progress import bar
 from .record import InvalidRecord, Run, load
 from .words import printable
@@ -17,7 +17,9 @@ WRITTEN = "`steelyard run` writes one at the end of a run, see --record"
 LARGE = 20_000_000  # bytes; reading a larger record takes long enough to show progress
 
 
-def main(words: Optional[Sequence[str]] = None) -> int:
+def main(words: Optional[Sequence[str]] = None, without_perfetto: bool = False) -> int:
+    """`without_perfetto`: the package is missing, so the trace of --perfetto is left out. Otherwise this raises
+    ModuleNotFoundError before anything is written."""
     parser = argparse.ArgumentParser(
         prog="steelyard report", description="Pages, traces and comparisons from run records."
     )
@@ -39,7 +41,7 @@ def main(words: Optional[Sequence[str]] = None) -> int:
     if len(given.record) > 2 or (len(given.record) == 2 and (given.perfetto or given.paraver or given.talp)):
         parser.error("two records can only be compared, as text or with --html; the other options take one record")
     try:
-        return _compare(given) if len(given.record) == 2 else _one(given)
+        return _compare(given) if len(given.record) == 2 else _one(given, without_perfetto)
     except InvalidRecord as problem:
         _print(f"steelyard: {problem}", sys.stderr)
     except OSError as problem:
@@ -50,7 +52,11 @@ def main(words: Optional[Sequence[str]] = None) -> int:
     return 1
 
 
-def _one(given: argparse.Namespace) -> int:
+def _one(given: argparse.Namespace, without_perfetto: bool) -> int:
+    with_perfetto = given.perfetto and not without_perfetto
+    if with_perfetto:
+        from . import perfetto
+
     record = given.record[0]
     run = _load(record)
     large = _large(record)
@@ -60,21 +66,17 @@ def _one(given: argparse.Namespace) -> int:
         with bar("drawing", large) as progress:
             text = page.html(run, progress)
         _write(given.html, text)
-    if given.perfetto:
-        from . import perfetto
-
-        with bar("writing the trace", large) as progress, _naming(given.perfetto), open(
-            given.perfetto, "wb"
-        ) as file:
+    if with_perfetto:
+        with bar("writing the trace", large) as progress, whole(given.perfetto) as path, open(path, "wb") as file:
             perfetto.write(run, file, progress)
         _say(given.perfetto)
     if given.paraver:
         from . import paraver
 
-        with bar("writing the trace", large) as progress, _naming(given.paraver):
-            files = paraver.write(run, given.paraver, progress)
+        with bar("writing the trace", large) as progress, whole(given.paraver) as path:
+            files = paraver.write(run, path, progress)
         for written in files:
-            _say(written)
+            _say(given.paraver.with_name(written.name))
     if given.talp:
         from . import talp
 
@@ -119,18 +121,9 @@ def _print(text: str, to: Optional[TextIO] = None) -> None:
 
 
 def _write(path: Path, text: str) -> None:
-    with _naming(path):
-        path.write_text(text, encoding="utf-8")
+    with whole(path) as target:
+        target.write_text(text, encoding="utf-8")
     _say(path)
-
-
-@contextmanager
-def _naming(path: Path) -> Iterator[None]:
-    """A failed write() names no file, unlike a failed open()."""
-    try:
-        yield
-    except OSError as problem:
-        raise OSError(problem.errno, problem.strerror, problem.filename or str(path)) from problem
 
 
 def _say(path: Path) -> None:

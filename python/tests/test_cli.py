@@ -5,6 +5,7 @@ import json
 import os
 import pty
 import re
+import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -29,6 +30,29 @@ def test_writes_all_that_is_asked_for(example, tmp_path):
     assert done.returncode == 0 and done.stderr == ""
     assert {*wanted.values(), "a.pcf", "a.row"} == set(os.listdir(tmp_path))
     assert len(done.stdout.splitlines()) == 6 and "steelyard: wrote a.html (" in done.stdout
+
+
+def limited(size):
+    """Files of this process are at most that many bytes long, as on a full disk."""
+    return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+
+@pytest.mark.parametrize("option, limit", [("--html", 4096), ("--paraver", 64), ("--talp", 64)])
+@pytest.mark.parametrize("before", [None, "an older page"])
+def test_a_full_disk_leaves_no_part_of_a_file(example, tmp_path, option, limit, before):
+    if before is not None:
+        (tmp_path / "out").write_text(before)
+    done = steelyard(example, f"{option}=out", cwd=tmp_path, preexec_fn=limited(limit))
+    assert done.returncode == 1 and "cannot write out: File too large; name a file elsewhere" in done.stderr
+    assert os.listdir(tmp_path) == ([] if before is None else ["out"])
+    assert before is None or (tmp_path / "out").read_text() == before
+
+
+def test_a_link_stays_and_a_pipe_is_written_to(example, tmp_path):
+    (tmp_path / "link.json").symlink_to("file.json")
+    assert steelyard(example, "--talp=link.json", cwd=tmp_path).returncode == 0
+    assert (tmp_path / "link.json").is_symlink() and json.loads((tmp_path / "file.json").read_text())
+    assert json.loads(steelyard(example, "--talp=/dev/stderr").stderr)
 
 
 def test_compares(example, older, tmp_path):
@@ -80,6 +104,18 @@ def test_a_missing_package_is_named_with_a_way_to_get_it(example, tmp_path):
     assert "perfetto" in entry.explain("perfetto.protos")
     declared = re.search(r'^dependencies = \[(.*)\]$', (PACKAGE.parent / "pyproject.toml").read_text(), re.M).group(1)
     assert set(re.findall(r'"([a-z0-9]+)', declared)) == set(entry.DEBIAN), "what the package says it needs"
+
+
+def test_the_other_files_are_written_if_perfetto_is_missing(example, tmp_path):
+    (tmp_path / "perfetto.py").write_text("raise ModuleNotFoundError('No module named perfetto', name='perfetto')\n")
+    files = ["--perfetto=a.pftrace", "--html=a.html", "--talp=a.json"]
+    without = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    done = steelyard(entry.SEARCHED, example, *files, cwd=tmp_path, env=without)
+    assert done.returncode == entry.MISSING and "the Python package perfetto is missing" in done.stderr
+    assert re.findall("wrote ([a-z.]+)", done.stdout) == ["a.html", "a.json"]
+    assert not (tmp_path / "a.pftrace").exists()
+    alone = steelyard(entry.SEARCHED, example, files[0], cwd=tmp_path, env=without)
+    assert alone.returncode == entry.MISSING and alone.stdout == ""
 
 
 def python_of(folder, words):
