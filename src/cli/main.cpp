@@ -128,16 +128,30 @@ int report_or_pages(Pages& pages, ReportForm form, const Site& site, const Launc
   return report(pages.records[0], named, form);
 }
 
-/// `steelyard options`.
-int print_options(bool manual, bool completion, const std::string& topic, const CLI::App& app,
-                  const Launcher& launcher) {
-  if (!topic.empty()) {
-    std::string found;
-    if (const auto status = options_about(topic, found); !status)
+/// What `steelyard options` prints: the options of a topic, or all.
+struct OptionsForm {
+  std::string topic;
+  bool manual = false, completion = false;
+};
+
+void take_words(CLI::App& command, OptionsForm& form) {
+  auto* topic = command
+                    .add_option("topic", form.topic,
+                                "List only the options of this capability or name, such as cores, loops or "
+                                "max-threads.")
+                    ->type_name("TOPIC");
+  command.add_flag("--man", form.manual, "Print the man page, in roff.")->excludes(topic);
+  command
+      .add_flag("--completion", form.completion, "Print the completion script for bash, and for zsh's bashcompinit.")
+      ->excludes(topic);
+}
+
+int print_options(const OptionsForm& form, const CLI::App& app, const Launcher& launcher) {
+  std::string page = form.manual ? options_manual() : form.completion ? completion_script(app) : options_page();
+  if (!form.topic.empty()) {
+    if (const auto status = options_about(form.topic, page); !status)
       return refuse_to_start(status.sentence(), wrong_usage, launcher);
-    return print_for_user(found, 0, launcher);
   }
-  const auto page = manual ? options_manual() : completion ? completion_script(app) : options_page();
   return print_for_user(page, 0, launcher);
 }
 
@@ -162,7 +176,7 @@ int main(std::vector<std::string> words) {
   const OptionWords run_words(run_command), doctor_words(doctor_command);
 
   Pages pages;
-  bool full = false, json = false, manual = false, completion = false;
+  bool full = false, json = false;
   TopForm top_form;
   report_command.add_option("record", pages.records, "The run record. Two records are compared.")
       ->type_name("RECORD")
@@ -188,16 +202,8 @@ int main(std::vector<std::string> words) {
       ->type_name("FILE")
       ->needs(prometheus);
   CoresWords cores_words(cores_command);
-  std::string topic;
-  auto* topic_word = options_command
-                         .add_option("topic", topic,
-                                     "List only the options of this capability or name, such as cores, loops or "
-                                     "max-threads.")
-                         ->type_name("TOPIC");
-  options_command.add_flag("--man", manual, "Print the man page, in roff.")->excludes(topic_word);
-  options_command
-      .add_flag("--completion", completion, "Print the completion script for bash, and for zsh's bashcompinit.")
-      ->excludes(topic_word);
+  OptionsForm options_form;
+  take_words(options_command, options_form);
 
   if (const auto sentence = unknown_words(app, words); !sentence.empty())
     return refuse_to_start(sentence, wrong_usage, launcher);
@@ -235,7 +241,7 @@ int main(std::vector<std::string> words) {
   if (top_command.parsed()) return top(top_form);
   if (cores_command.parsed()) return cores_words.carry_out();
   if (clean_command.parsed()) return clean();
-  if (options_command.parsed()) return print_options(manual, completion, topic, app, launcher);
+  if (options_command.parsed()) return print_options(options_form, app, launcher);
   return print_for_user(help(app), wrong_usage, launcher);
 }
 
