@@ -363,6 +363,13 @@ void examine_place(const Binary& binary, const Site& site, Findings& findings) {
   for (const auto& sentence : base::unknown_variables(site.environment)) findings.note("{}", sentence);
 }
 
+/// Python or Julia, or a script of theirs: such a program loads MPI with its first packages.
+bool is_interpreter(const Binary& binary) {
+  const bool is_script = binary.kind == Binary::Kind::script;
+  const std::string name = is_script ? script_interpreter(binary) : binary.path;
+  return file_name(name).starts_with("python") || is_julia(binary);
+}
+
 }  // namespace
 
 std::vector<Finding> examine(const Binary& binary, const std::string& shown, const base::Options& options,
@@ -397,8 +404,15 @@ std::vector<Finding> examine(const Started& started, const base::Options& option
   const bool unlaunched = find_launcher(site.environment).kind == Launcher::Kind::none;
   const bool is_script = binary.kind == Binary::Kind::script;
   const bool runs_shell = is_shell(is_script ? script_interpreter(binary) : binary.path);
-  const bool only_launched = unlaunched && decision.kind == Decision::Kind::pass_through && (is_script || runs_shell);
-  if (only_launched || (runs_shell && decision.awaits_mpi)) {
+  const bool interprets = is_interpreter(binary);
+  const bool only_launched =
+      unlaunched && decision.kind == Decision::Kind::pass_through && (is_script || runs_shell || interprets);
+  if (only_launched && interprets) {
+    findings.note(
+        "{} has no MPI when it starts; under mpirun, it is measured and balanced from MPI_Init on if its script loads "
+        "MPI, as mpi4py does: `mpirun -n N steelyard run {}{}`",
+        shown, shown, is_script ? "" : " SCRIPT");
+  } else if (only_launched || (runs_shell && decision.awaits_mpi)) {
     findings.note("{} is {}: {}the MPI program that it starts is balanced; to check that program, name it here", shown,
                   is_script ? "a script for " + binary.remark : "a shell", only_launched ? "under mpirun, " : "");
   }

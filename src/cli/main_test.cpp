@@ -311,6 +311,12 @@ TEST_F(Steelyard, DoctorTellsWhetherItWouldWork) {
   const auto shell = run("doctor sh -c true");
   EXPECT_EQ(shell.status, 0);
   EXPECT_THAT(shell.output, AllOf(HasSubstr("note     sh is a shell: under mpirun"), Not(HasSubstr("loops"))));
+  std::filesystem::copy_file("/bin/true", scratch_ / "python3.11");
+  const auto python = run("doctor ./python3.11");
+  EXPECT_EQ(python.status, 0);
+  EXPECT_THAT(python.output,
+              AllOf(HasSubstr("note     ./python3.11 has no MPI when it starts; under mpirun, it is measured"),
+                    HasSubstr("`mpirun -n N steelyard run ./python3.11 SCRIPT`"), Not(HasSubstr("problem"))));
   EXPECT_EQ(run("doctor ./absent").status, 1);
   EXPECT_EQ(run("doctor").status, 2);
 }
