@@ -16,6 +16,20 @@ class Cell:
     value: Optional[float] = None
     """By which the column is sorted; None sorts by the text."""
 
+    @property
+    def kind(self) -> str:
+        """How a cell of words may be broken: "text" is long, "name" is a word without blanks."""
+        if len(self.text) > 32 and " " in self.text:
+            return "text"
+        return "name" if len(self.text) > 16 and " " not in self.text else ""
+
+    @property
+    def shown(self) -> str:
+        """A value is broken only before and in its confidence interval."""
+        if self.value is None:
+            return self.text
+        return self.text.replace(" ", "\u00a0").replace("\u00a0(", " (").replace("CI\u00a0", "CI ")
+
 
 @dataclass(frozen=True)
 class Column:

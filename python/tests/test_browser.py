@@ -231,6 +231,24 @@ def test_bars_fit_each_width(opened):
         assert least <= right - left <= 580 and axis <= right + 1, width
 
 
+def test_tables_are_not_cut(chromium, example, tmp_path):
+    record = json.loads(example.read_text())
+    loop = record["loops"][0]
+    compared = {"strategy": "steal", "against": "even", "gain": 0.123, "gain_low": 0.1, "gain_high": 0.15}
+    why = "left to the OpenMP runtime: OMP_SCHEDULE or omp_set_schedule asks for static parts"
+    record["loops"] = [loop | compared | {"site": "hydrodynamics.openmpi.gcc+0x1a2b", "why": why}]
+    (tmp_path / "run.json").write_text(json.dumps(record))
+    path = tmp_path / "page.html"
+    path.write_text(page.html(steelyard.load(tmp_path / "run.json")), encoding="utf-8")
+    for width in (1400, 1000):
+        chromium.open(path, width=width)
+        cut = chromium.evaluate(
+            "[...document.querySelectorAll('.table')].filter(table => table.scrollWidth > table.clientWidth)"
+            ".map(table => table.closest('section').id)"
+        )
+        assert cut == [], width
+
+
 def test_other_pages_are_silent(chromium, example, older, tmp_path):
     chromium.said.clear()
     for number, text in enumerate(
