@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <set>
 
 #include "base/printable.h"
@@ -24,6 +25,7 @@
 #include "node/cpu_quota.h"
 #include "node/topology.h"
 #include "observe/text.h"
+#include "partition/proof.h"
 #include "partition/query_summary.h"
 
 namespace steelyard::cli {
@@ -179,6 +181,24 @@ std::vector<QuerySite> sites_of(const partition::Summary& summary, const SourceL
   return sites;
 }
 
+/// The largest function that was too long to be analysed, as a user can change that; "" if there is none.
+std::string about_too_long(const partition::Summary& summary, const SourceLines& lines) {
+  std::map<std::uint64_t, const partition::Summary::Query*> functions;
+  for (const auto& query : summary.queries) {
+    if (!query.proved && query.reason == partition::kTooLong) functions.try_emplace(query.function, &query);
+  }
+  if (functions.empty()) return "";
+  const auto& [begin, query] =
+      *std::ranges::max_element(functions, {}, [](const auto& entry) { return entry.second->size; });
+  const QuerySite site{begin, query->name.empty() ? fmt::format("function at {:#x}", begin) : query->name,
+                       lines.at(query->return_address - 1), ""};
+  const std::string which =
+      functions.size() == 1 ? site.place()
+                            : fmt::format("{} functions, the largest of which is {},", functions.size(), site.place());
+  return fmt::format("; too long to be analysed: {} with {} kB of machine code; split {}", which,
+                     (query->size + 500) / 1000, functions.size() == 1 ? "its region" : "their regions");
+}
+
 /// Whether regions that query thread IDs can be resized: those of the file `path`, the program itself or its library
 /// `library`.
 void examine_queries(const std::string& path, const std::string& library, const std::string& shown, bool tells_all,
@@ -199,7 +219,8 @@ void examine_queries(const std::string& path, const std::string& library, const 
     findings.ok("thread counts: {}; none of them fixes a thread count", count);
     return;
   }
-  const auto sites = sites_of(*summary, SourceLines(path));
+  const SourceLines lines(path);
+  const auto sites = sites_of(*summary, lines);
   std::vector<std::string> places;  // one of each function
   std::set<std::uint64_t> functions;
   for (const auto& site : sites) {
@@ -211,6 +232,7 @@ void examine_queries(const std::string& path, const std::string& library, const 
     places.resize(places.size() - left);
     where = fmt::format(": {}", fmt::join(places, ", "));
     if (left > 0) where += fmt::format(", and {} more (`steelyard doctor --verbose {}` lists all)", left, shown);
+    where += about_too_long(*summary, lines);
   }
   if (!reads_source_lines()) {
     where += "; their source lines need a Steelyard that is built with libdw";

@@ -82,7 +82,7 @@ class Course {
       open.pop_front();
       if (steps_.contains(address)) continue;
       where = address;
-      if (steps_.size() > kMostInstructions) return reason = "is too long to be analysed", false;
+      if (steps_.size() > kMostInstructions) return reason = kTooLong, false;
       const std::optional<Instruction> found = decoder_.at(image_, address);
       if (!found) return reason = "has machine code that cannot be decoded", false;
       Step& step = steps_.try_emplace(address).first->second;
@@ -351,7 +351,7 @@ class Interpretation {
     }
     Findings findings;
     if (!open_.empty()) {
-      findings.add(0, "is too long to be analysed", entry);
+      findings.add(0, kTooLong, entry);
       return findings;
     }
     for (const auto& [from, state] : states_) walk(from, &findings);

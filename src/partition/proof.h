@@ -11,6 +11,8 @@ namespace steelyard::partition {
 /// A limit of time: a function of 19,000 instructions takes 0.15 s (tests/queries/test_corpus.py). Longer functions are
 /// not analysed.
 inline constexpr int kMostInstructions = 20'000;
+/// The reason for such a function, and for one with too many ways through it.
+inline constexpr const char* kTooLong = "is too long to be analysed";
 
 /// A call of omp_get_num_threads() or omp_get_thread_num() in compiled code.
 struct Query {

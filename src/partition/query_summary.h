@@ -12,6 +12,7 @@ struct Summary {
   struct Query {
     std::uint64_t return_address = 0;
     std::uint64_t function = 0;  ///< where it begins
+    std::uint64_t size = 0;      ///< bytes of that function
     std::string name;            ///< of that function; "" if the file has no symbol for it
     bool in_body = false;        ///< that function is the body of a region, not one that a region may call
     bool proved = false;

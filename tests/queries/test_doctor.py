@@ -188,6 +188,17 @@ def test_five_functions_are_named_and_all_if_asked(library: Path) -> None:
                for line in rest)
 
 
+@lines_are_read
+def test_the_largest_function_that_is_too_long_is_named(library: Path) -> None:
+    lines = "".join(f"if (y > {n}.5) y = y * {n}.25 + x[i + {n}]; else x[i] -= y * {n}.125;\n" for n in range(1800))
+    region = ("void longest(void) {\n#pragma omp parallel for\nfor (int i = 0; i < 9; ++i) {\ndouble y = i;\n" + lines +
+              "}\n}\n")
+    program, _ = built("c", "-g", library, C.replace("x[1000]", "x[9999]").replace("int main", region + "int main"))
+    (line,) = told(program)
+    told_of_it = r"; too long to be analysed: longest \(app\.c:\d+\) with \d\d+ kB of machine code; split its region$"
+    assert re.search(told_of_it, line), line
+
+
 def test_a_program_without_own_queries_is_all_right(library: Path) -> None:
     program, _ = built("c", "-g", library, C.replace("omp_get_thread_num()", "0"))
     assert told(program) == ["ok       thread counts: 2 of 2 thread-ID queries are proved to be gcc's own loop "
