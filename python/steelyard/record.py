@@ -87,8 +87,9 @@ class Run:
 
         Columns: node, pid, openmp, threads_at_start, threads_at_end, thread_ceiling, fixed_reason, the rank's totals,
         cpu (CPU time of all threads, s), run_delay (s that the thread with most of it was ready to run while other
-        threads had its core) and paused (by the program, s, in no other figure). cpu is 0 and run_delay NaN if they are
-        not known.
+        threads had its core), throttled (core s for which a CPU quota stopped its cgroup), threads_used (threads of its
+        largest team, where fewer than threads_at_start, else 0) and paused (by the program, s, in no other figure).
+        cpu and throttled are 0 and run_delay NaN if they are not known.
 
         Totals in wall time: wall, serial, mpi, region_wall. Totals in thread time: region_useful, omp_imbalance,
         omp_scheduling, omp_serialisation, mpi_capacity, capacity, lent, borrowed. Parts: lent_by_call (of lent, by
@@ -105,7 +106,7 @@ class Run:
         """
         columns = {k: v for k, v in _properties("rank").items() if k not in _NOT_FLAT} | _totals_columns()
         rows = [
-            {"cpu": 0.0, "run_delay": float("nan"), "paused": 0.0}
+            {"cpu": 0.0, "run_delay": float("nan"), "paused": 0.0, "throttled": 0.0, "threads_used": 0}
             | {k: v for k, v in rank.items() if k in columns}
             | _totals(rank["totals_ns"])
             for rank in self.record["ranks"]

@@ -317,9 +317,18 @@ def disturbance(run: Run) -> Optional[str]:
     worst, index = int(ranks.index[row]), int(ranks["node"].iloc[row])
     found = f"A thread of rank {worst} was ready to run but had no core for {percent(shares.max())} of the time"
     here = ranks[ranks["node"] == index]
-    cores, threads = int(run.nodes["cores"].loc[index]), int(here["threads_at_start"].sum())
+    used = here["threads_used"].where(here["threads_used"] > 0, here["threads_at_start"])
+    cores, threads = int(run.nodes["cores"].loc[index]), int(used.sum())
     if threads > cores:
+        if str(run.nodes["nothing_moved"].loc[index]).startswith(("more threads than", "more ranks than")):
+            return f"{found}: more threads than cores."
         return f"{found}: node {index} has {threads} threads for {plural(cores, 'core')}. Start fewer ranks or threads."
+    throttled = float(here["throttled"].max())
+    if throttled / max(1, min(cores, threads)) > float(ranks["run_delay"].iloc[row]) / 4:
+        return (
+            f"{found}: the CPU quota of the container or batch job (cgroup) throttled node {index} for {throttled:.3g}"
+            " core s. Start fewer ranks or threads, or request a larger CPU quota."
+        )
     if here["cpu"].sum() > (1 - limits["run_delay"]) * cores * wall:
         return f"{found}: the ranks of node {index} used all of its cores themselves. Start fewer ranks or threads."
     return f"{found}: other programs ran there. Measure again without them."

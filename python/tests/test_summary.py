@@ -83,6 +83,20 @@ def test_other_programs_on_the_cores(example, tmp_path):
     )
     crowded = run_of(example, tmp_path, busy(5.4, cores=16))
     assert "node 0 has 48 threads for 16 cores. Start fewer" in summary(crowded).notes[0]
+
+
+def test_the_cause_of_a_run_delay(example, tmp_path):
+    def told(record):
+        busy(5.4, cores=16)(record)
+        record["nodes"][0]["nothing_moved"] = "more threads than cores: 8 ranks with 48 threads in all share 16 cores"
+
+    assert summary(run_of(example, tmp_path, told)).notes[0].endswith(" of the time: more threads than cores.")
+
+    def throttled(record):
+        busy(5.4)(record)
+        record["ranks"][3]["throttled"] = 240.0
+
+    assert "(cgroup) throttled node 0 for 240 core s. Start" in summary(run_of(example, tmp_path, throttled)).notes[0]
     full = run_of(example, tmp_path, busy(5.4, cpu=6 * 12.3))
     assert "the ranks of node 0 used all of its cores themselves. Start fewer" in summary(full).notes[0]
 

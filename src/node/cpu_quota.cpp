@@ -85,14 +85,24 @@ double quota_of(const fs::path& directory, bool version_2) {
   return period > 0 && allowed > 0 ? allowed / period : 0;
 }
 
+/// "throttled_usec 1234" of version 2, "throttled_time 1234567" (ns) of version 1. s
+double throttled_in(const fs::path& file) {
+  std::ifstream stat(file);
+  std::string name;
+  for (double value = 0; stat >> name >> value;) {
+    if (name == "throttled_usec") return 1e-6 * value;
+    if (name == "throttled_time") return 1e-9 * value;
+  }
+  return 0;
+}
+
 double tighter(double a, double b) { return a == 0 || b == 0 ? std::max(a, b) : std::min(a, b); }
 
-}  // namespace
-
-double cpu_quota(const std::string& root) {
+/// `visit` for each directory that limits the CPU time of this process.
+template <typename Visit>
+void for_each_group(const std::string& root, Visit visit) {
   auto mounts = cpu_mounts(root + "/proc/self/mountinfo");
   if (mounts.empty()) mounts = {{"/", "/sys/fs/cgroup", true}, {"/", "/sys/fs/cgroup/cpu", false}};
-  double quota = 0;
   std::ifstream cgroups(root + "/proc/self/cgroup");
   for (std::string line; std::getline(cgroups, line);) {
     // "0::/user/job" is version 2; "4:cpu,cpuacct:/job" is version 1. In both, each group above limits, too.
@@ -104,13 +114,28 @@ double cpu_quota(const std::string& root) {
     for (const Mount& mount : mounts) {
       if (mount.version_2 != version_2) continue;
       for (auto group = below(line.substr(second + 1), mount.root);; group = group.parent_path()) {
-        const fs::path directory = root + mount.point.string();
-        quota = tighter(quota, quota_of(directory / group, version_2));
+        visit(fs::path(root + mount.point.string()) / group, version_2);
         if (group.empty()) break;
       }
     }
   }
+}
+
+}  // namespace
+
+double cpu_quota(const std::string& root) {
+  double quota = 0;
+  for_each_group(root,
+                 [&](const fs::path& group, bool version_2) { quota = tighter(quota, quota_of(group, version_2)); });
   return quota;
+}
+
+double throttled_time(const std::string& root) {
+  double seconds = 0;
+  for_each_group(root, [&](const fs::path& group, bool version_2) {
+    if (quota_of(group, version_2) > 0) seconds = std::max(seconds, throttled_in(group / "cpu.stat"));
+  });
+  return seconds;
 }
 
 }  // namespace steelyard::node

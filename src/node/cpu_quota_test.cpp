@@ -42,6 +42,27 @@ TEST(CpuQuota, TakesTheTightestOfTheGroupsAbove) {
   EXPECT_EQ(cpu_quota(root / ""), 0.5) << "a container sees its own limit at the root";
 }
 
+TEST(ThrottledTime, IsThatOfTheGroupWithAQuota) {
+  const Scratch root;
+  root.write("proc/self/cgroup", "0::/user/job\n");
+  root.write("sys/fs/cgroup/user/job/cpu.max", "max 100000\n");
+  root.write("sys/fs/cgroup/user/job/cpu.stat", "usage_usec 9\nnr_throttled 3\nthrottled_usec 7000000\n");
+  EXPECT_EQ(throttled_time(root / ""), 0) << "no quota";
+  root.write("sys/fs/cgroup/user/cpu.max", "150000 100000\n");
+  EXPECT_EQ(throttled_time(root / ""), 0) << "the kernel does not tell";
+  root.write("sys/fs/cgroup/user/cpu.stat", "usage_usec 9\nthrottled_usec 2500000\n");
+  EXPECT_EQ(throttled_time(root / ""), 2.5);
+}
+
+TEST(ThrottledTime, ReadsVersionOne) {
+  const Scratch root;
+  root.write("proc/self/cgroup", "4:cpu,cpuacct:/job\n");
+  root.write("sys/fs/cgroup/cpu/job/cpu.cfs_period_us", "100000\n");
+  root.write("sys/fs/cgroup/cpu/job/cpu.cfs_quota_us", "200000\n");
+  root.write("sys/fs/cgroup/cpu/job/cpu.stat", "nr_periods 5\nnr_throttled 2\nthrottled_time 1500000000\n");
+  EXPECT_EQ(throttled_time(root / ""), 1.5);
+}
+
 TEST(CpuQuota, ReadsVersionOne) {
   const Scratch root;
   root.write("proc/self/cgroup", "5:cpuset:/set\n4:cpu,cpuacct:/job\n");

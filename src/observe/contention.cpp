@@ -15,20 +15,34 @@ double run_delay_share(const RankRecord& rank) {
   return rank.totals.wall > 0 ? rank.run_delay / base::seconds(rank.totals.wall) : 0;
 }
 
-/// Which threads had the cores of this node.
-std::string cause_on(int node, const RunRecord& record) {
+/// Which threads had the cores of the node of this rank, which waited longest for one.
+std::string cause_for(const RankRecord& worst, const RunRecord& record) {
+  const int node = worst.node;
   const auto found = std::ranges::find(record.nodes, node, &NodeRecord::index);
   int threads = 0;
-  double used = 0;
+  double used = 0, throttled = 0;
   for (const RankRecord& rank : record.ranks) {
     if (rank.node != node) continue;
-    threads += rank.threads_at_start;
+    threads += threads_run(rank);
     used += rank.cpu;
+    throttled = std::max(throttled, rank.throttled);
   }
   const bool known = found != record.nodes.end();
   if (known && threads > found->cores) {
+    if (found->nothing_moved.starts_with("more threads than cores") ||
+        found->nothing_moved.starts_with("more ranks than cores"))
+      return "the line `moved` has the cause";
     return fmt::format("node {} has {} threads for {}; start fewer ranks or threads", node, threads,
                        plural(found->cores, "core"));
+  }
+  // How many cores are throttled together is not known. If all are, so much is the part of a thread; in one case of two
+  // ranks that took turns, it was half of what this thread had.
+  const int together = std::max(1, known ? std::min(threads, found->cores) : threads);
+  if (throttled / together > worst.run_delay / 4) {
+    return fmt::format(
+        "the CPU quota of the container or batch job (cgroup) throttled node {} for {:.3g} core s; start fewer ranks "
+        "or threads, or request a larger CPU quota",
+        node, throttled);
   }
   // Other programs had too little of the cores to be the cause.
   if (known && used > (1 - record.thresholds.run_delay) * found->cores * record.wall) {
@@ -49,7 +63,7 @@ std::string contention(const RunRecord& record) {
   const double share = run_delay_share(worst);
   if (!(share > (lends ? thresholds.run_delay_lending : thresholds.run_delay))) return "";
   return fmt::format("a thread of rank {} was ready to run but had no core for {} of the time: {}", worst.rank,
-                     percent(share), cause_on(worst.node, record));
+                     percent(share), cause_for(worst, record));
 }
 
 }  // namespace steelyard::observe

@@ -9,6 +9,7 @@
 namespace steelyard::observe {
 namespace {
 
+using testing::EndsWith;
 using testing::HasSubstr;
 
 /// Four ranks of 4 threads for 10 s on two nodes of 8 cores. On the cores, they were for a half of the time.
@@ -56,9 +57,25 @@ TEST(Contention, OfTheJobsOwnThreadsIsNoOtherProgram) {
   EXPECT_THAT(contention(record), HasSubstr("other programs ran there")) << "the rank is on the other node";
   record.nodes[1].cores = 4;
   EXPECT_THAT(contention(record), HasSubstr(": node 1 has 8 threads for 4 cores; start fewer ranks or threads"));
+  record.nodes[1].nothing_moved = "more threads than cores: 2 ranks with 8 threads in all share 4 cores";
+  EXPECT_THAT(contention(record), EndsWith(" of the time: the line `moved` has the cause")) << "told once";
+  for (RankRecord& rank : record.ranks) rank.threads_used = 2;
+  EXPECT_THAT(contention(record), HasSubstr("the ranks of node 1 used all")) << "threads that were never used";
+  for (RankRecord& rank : record.ranks) rank.threads_used = 0;
   record.nodes[1].cores = 8;
   for (RankRecord& rank : record.ranks) rank.cpu = 39;
   EXPECT_THAT(contention(record), HasSubstr(": the ranks of node 1 used all of its cores themselves; start fewer"));
+}
+
+TEST(Contention, ByAQuotaIsNoOtherProgram) {
+  RunRecord record = busy();
+  record.ranks[2].run_delay = 4.4;
+  record.ranks[3].throttled = 34.5;  // of 8 threads, 4.3 s each
+  EXPECT_THAT(
+      contention(record),
+      HasSubstr(": the CPU quota of the container or batch job (cgroup) throttled node 1 for 34.5 core s; start"));
+  record.ranks[3].throttled = 8;
+  EXPECT_THAT(contention(record), HasSubstr("other programs ran there")) << "less than a quarter of the delay";
 }
 
 TEST(Contention, OfOwnersAndBorrowersOfCoresIsExpected) {

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <functional>
 #include <map>
+#include <numeric>
 #include <utility>
 
 #include "base/clock.h"
@@ -72,6 +73,23 @@ void add_kept_regions(std::vector<KeptRegion>& regions, std::vector<KeptRegion> 
       known->ranks += region.ranks;
       known->time += region.time;
     }
+  }
+}
+
+/// What was taken for too many threads at the start were threads that the program never used.
+void correct_oversubscription(RunRecord& record) {
+  for (NodeRecord& node : record.nodes) {
+    if (!node.nothing_moved.starts_with("more threads than cores") || !record.other_regions.empty()) continue;
+    std::vector<int> expected, used;
+    for (const RankRecord& rank : record.ranks) {
+      if (rank.node != node.index) continue;
+      expected.push_back(rank.threads_at_start);
+      used.push_back(threads_run(rank));
+    }
+    if (used == expected || std::accumulate(used.begin(), used.end(), 0) > node.cores) continue;
+    node.nothing_moved = fmt::format(
+        "the program runs fewer threads than OMP_NUM_THREADS asks for: {} instead of {}, on {}; set OMP_NUM_THREADS={}",
+        counts(used), counts(expected), plural(node.cores, "core"), *std::ranges::max_element(used));
   }
 }
 
@@ -179,6 +197,7 @@ void merge(RunRecord& record, std::vector<Contribution> contributions) {
       record.remarks.push_back(std::move(sentence));
   }
 
+  correct_oversubscription(record);
   std::vector<RankLoad> loads;
   for (RankRecord& rank : record.ranks) {
     if (const auto used = used_by_others.find(rank.rank); used != used_by_others.end())

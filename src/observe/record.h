@@ -37,7 +37,17 @@ struct RankRecord {
   /// s that the thread with most of it was ready to run while other threads had its core; -1, and left out of the file,
   /// if it is not known.
   double run_delay = -1;
+  /// Core s for which a CPU quota kept the threads of the process's cgroup from running, those of other processes in it
+  /// included. 0, and left out of the file, if there was none or it is not known.
+  double throttled = 0;
+  /// Threads of its largest team; left out of the file, and 0, unless these are fewer than threads_at_start.
+  int threads_used = 0;
 };
+
+/// Threads that the rank's regions really had, at most.
+inline int threads_run(const RankRecord& rank) {
+  return rank.threads_used > 0 ? rank.threads_used : rank.threads_at_start;
+}
 
 /// What the task pools of one rank did (steelyard/tasks.h), those that it has freed.
 struct TasksRecord {

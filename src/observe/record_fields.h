@@ -101,6 +101,8 @@ void fields(auto& io, Is<RankRecord> auto& r) {
   io.optional("cpu", r.cpu, r.cpu > 0);
   io.optional("run_delay", r.run_delay, r.run_delay >= 0);
   io.former("preempted");
+  io.optional("throttled", r.throttled, r.throttled > 0);
+  io.optional("threads_used", r.threads_used, r.threads_used > 0);
   io.optional("paused", r.paused, r.paused > 0);
 }
 

@@ -407,6 +407,24 @@ TEST(RecordMerge, CountsEqualDeclinedDecisions) {
   EXPECT_EQ(record.decisions[1].repeats, 1);
 }
 
+TEST(Merge, NamesThreadsThatWereNeverUsed) {
+  const auto merged = [](int used) {
+    Contribution first, second;
+    first.rank = sample_rank(0, 0, 2, 9900, 10000);
+    second.rank = sample_rank(1, 0, 2, 9900, 10000);
+    first.rank.threads_used = second.rank.threads_used = used;
+    first.node = {sample_node(0, 2, 2)};
+    first.node[0].nothing_moved = "more threads than cores: 2 ranks with 4 threads in all share 2 cores";
+    RunRecord record;
+    merge(record, {first, second});
+    return record.nodes[0].nothing_moved;
+  };
+  EXPECT_EQ(merged(1),
+            "the program runs fewer threads than OMP_NUM_THREADS asks for: 1 each instead of 2 each, on 2 cores; set "
+            "OMP_NUM_THREADS=1");
+  EXPECT_THAT(merged(0), StartsWith("more threads than cores"));
+}
+
 // The Python tests hold these files against the published schema.
 TEST(RecordFiles, ForTheSchema) {
   RunRecord rich = rich_run();
@@ -416,6 +434,8 @@ TEST(RecordFiles, ForTheSchema) {
   rich.trees = {{{0, 2, 4}, {0, 4, 2}}, {{0, 2, 4}, {0, 4, 2}, 60, 3, 1, 0}};
   rich.ranks[2].cpu = 55.5;
   rich.ranks[2].run_delay = 0.5;
+  rich.ranks[2].throttled = 1.25;
+  rich.ranks[2].threads_used = 1;
   rich.ranks[2].totals.quiesced = 250 * kMillisecond;
   rich.ranks[2].totals.came_late = 150 * kMillisecond;
   rich.ranks[2].totals.lent_by_call = 120 * kMillisecond;

@@ -73,9 +73,12 @@ class Cores final : public Capability {
     const std::string cores = "cores " + text_of_option("cores");
     if (session.lends) return cores + ", lending on";
     const base::Options& options = base::options();
-    const std::string why = !options.lending                    ? ""
-                            : options.wait != base::Wait::sleep ? " (--wait=poll)"
-                                                                : fmt::format(" ({})", cores_->problem());
+    // The rest of the reason follows in the summary.
+    const std::string& problem = cores_->problem();
+    const std::string why = !options.lending ? ""
+                            : options.wait != base::Wait::sleep
+                                ? " (--wait=poll)"
+                                : fmt::format(" ({})", problem.substr(0, problem.find(':')));
     return cores + ", lending off" + why;
   }
 

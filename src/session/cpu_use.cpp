@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "node/cpu_quota.h"
 #include "node/run_delay.h"
 
 namespace steelyard::session {
@@ -26,6 +27,7 @@ std::int64_t CpuUse::run_delay_since(const CpuUse& start) const {
 
 void CpuUse::leave_out(const CpuUse& begin, const CpuUse& end) {
   seconds += end.seconds - begin.seconds;
+  throttled += end.throttled - begin.throttled;
   for (const auto& [thread, delay] : end.run_delay) run_delay[thread] += delay - run_delay_of(thread, begin);
 }
 
@@ -35,7 +37,7 @@ CpuUse cpu_use() {
   const auto seconds = [](const timeval& time) {
     return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
   };
-  return {seconds(use.ru_utime) + seconds(use.ru_stime), node::run_delays()};
+  return {seconds(use.ru_utime) + seconds(use.ru_stime), node::run_delays(), node::throttled_time()};
 }
 
 }  // namespace steelyard::session

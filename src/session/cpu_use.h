@@ -9,6 +9,7 @@ namespace steelyard::session {
 struct CpuUse {
   double seconds = 0;                     ///< on a core, of all threads, those that have ended included
   std::map<int, std::int64_t> run_delay;  ///< by node::run_delays()
+  double throttled = 0;                   ///< core s, by node::throttled_time()
 
   /// The longest run delay of a thread from `start` to this, ns; -1 if it is not known. Threads that have ended since
   /// take theirs with them.

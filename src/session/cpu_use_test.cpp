@@ -18,6 +18,9 @@ TEST(CpuUse, LeavesOutAPause) {
   CpuUse start{1, {{10, 500}, {11, 70}}};
   start.leave_out({2, {{10, 600}, {11, 80}}}, {5, {{10, 900}, {11, 85}, {14, 7}}});
   EXPECT_EQ(start.seconds, 4);
+  CpuUse throttled{1, {}, 0.5};
+  throttled.leave_out({2, {}, 1}, {3, {}, 4});
+  EXPECT_EQ(throttled.throttled, 3.5);
   EXPECT_EQ((CpuUse{6, {{10, 910}, {11, 90}, {14, 7}}}.run_delay_since(start)), 110);
 }
 

@@ -460,7 +460,10 @@ void thread_begin(const ThreadCells& cells, int thread, int team) {
              : thread < cells.count ? cells.first + thread
                                     : nullptr,
              cells.current, cells.region};
-  if (thread == 0) session->regions.team = team;
+  if (thread == 0) {
+    session->regions.team = team;
+    session->regions.largest_team = std::max(session->regions.largest_team, team);
+  }
   if (session->cores != nullptr && !session->held && g_limits.reasons[ThreadLimits::phases].empty())
     session->cores->bind_thread(thread);
   if (measured && t_state.cell != nullptr) observe::Activity::thread_begin(*t_state.cell, event_ns());

@@ -61,6 +61,7 @@ void contribute_pause(const Session& session, std::int64_t now, observe::Contrib
   part.rank.cpu = cpu.seconds - session.start.cpu.seconds;
   const std::int64_t run_delay = cpu.run_delay_since(session.start.cpu);
   part.rank.run_delay = run_delay < 0 ? -1 : base::seconds(run_delay);
+  part.rank.throttled = cpu.throttled - session.start.cpu.throttled;
   if (pause.begin == 0) return;
   part.remarks.emplace_back("the measurement was paused at MPI_Finalize: was steelyard_resume() left out?");
 }

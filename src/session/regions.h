@@ -24,6 +24,7 @@ struct Regions {
   const void* body = nullptr;        ///< the function that its threads run; null if that is not known
   bool measured = false;             ///< its threads are; if not, its wall time alone
   int team = 1;                      ///< its threads; between regions, those of the last
+  int largest_team = 0;              ///< of all regions so far
   int asked_threads = 0;             ///< that Steelyard has asked for; 0: none
   int virtual_threads = 0;
   bool by_clause = false;

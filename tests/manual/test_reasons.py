@@ -34,6 +34,7 @@ SOURCES = [
     ("src/observe/left_broadcasts.cpp", r"kReasons\[\] ="),
     ("src/observe/late_in_trees.cpp", r"return \{(?=\"tree of soga)"),
     ("src/observe/late_in_trees.cpp", r"text \+= (?=fmt::format\(\"; \{\} \{\} it,)"),
+    ("src/observe/record.cpp", r"node\.nothing_moved ="),
     ("src/observe/record.cpp", r"return (?=(?:fmt::format\(\s*)?\"regions that)"),
     ("src/session/openmp.cpp", r"fix\(ThreadLimits::\w+,"),
     ("src/session/cores.cpp", r"return base::options\(\)\.observe"),
