@@ -121,7 +121,11 @@ void say_efficiency(const RunRecord& record, const Totals& sum, Page& page) {
                                     ? fmt::format("load balance in nodes {}, across nodes {}",
                                                   percent(m.load_balance_in), percent(m.load_balance_out))
                                     : "load balance " + percent(m.load_balance);
-    page.say("  MPI", fmt::format("{}, communication {}", balance, percent(m.communication)), 1);
+    const bool lends = base::seconds(sum.borrowed) > kWorthTelling * record.wall;
+    page.say("  MPI",
+             fmt::format("{}, communication {}{}", balance, percent(m.communication),
+                         lends ? "; a lent core counts as busy while it is used" : ""),
+             2);
   }
   if (sum.regions > 0) {
     page.say("  OpenMP",

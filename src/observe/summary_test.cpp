@@ -177,7 +177,7 @@ TEST(Summary, MovedAndHelped) {
   EXPECT_EQ(text(rich_run()), R"(
 steelyard: 8 ranks on 1 node, 48 cores (emulated), 12.3 s
   parallel efficiency 76 % = MPI 78 % x OpenMP 97 %
-    MPI     load balance 79 %, communication 99 %
+    MPI     load balance 79 %, communication 99 %; a lent core counts as busy while it is used
     OpenMP  load balance 98 %, scheduling 99 %, serialisation 100 %
   waiting   ranks 3-7 spent 28 % to 32 % of their time in MPI, 84 % of it waiting for rank 0
   moved     cores, once, at 1.20 s: threads 6 each -> 9,7,7,6,6,5,4,4 (forecast: 22.1 % less time)
@@ -270,7 +270,7 @@ TEST(Summary, Undone) {
   EXPECT_EQ(text(undone()), R"(
 steelyard: 8 ranks on 1 node, 48 cores, 12.3 s
   parallel efficiency 76 % = MPI 78 % x OpenMP 97 %
-    MPI     load balance 79 %, communication 99 %
+    MPI     load balance 79 %, communication 99 %; a lent core counts as busy while it is used
     OpenMP  load balance 98 %, scheduling 99 %, serialisation 100 %
   waiting   ranks 3-7 spent 28 % to 32 % of their time in MPI, 84 % of it waiting for rank 0
   moved     cores, once, at 1.20 s: threads are back at 6 each
