@@ -30,12 +30,18 @@ compare() {
   echo "--- with Steelyard"
   eval "set -- $how"
   "$mpirun" -n "$ranks" "$steelyard" run "$@" --record="$out/$name.json" "$program" $what 2>&1 | tee "$out/$name.with"
-  awk -v without="$(seconds "$out/$name.without")" -v with="$(seconds "$out/$name.with")" 'BEGIN {
+  disturbed=0
+  if grep -q '^  WARNING ' "$out/$name.with"; then disturbed=1; fi
+  awk -v without="$(seconds "$out/$name.without")" -v with="$(seconds "$out/$name.with")" \
+    -v disturbed=$disturbed 'BEGIN {
     if (without == "" || with == "") { print "demo: a run did not finish: see above"; exit 1 }
-    printf "--- %.2f s without, %.2f s with: %+.1f %%\n", without, with, 100 * (with / without - 1) }'
-  if grep -q '^  WARNING ' "$out/$name.with"; then
-    echo "--- The WARNING above says why these times cannot be compared. To repeat the demo: make demo"
-  fi
+    if (disturbed) {
+      printf "--- %.2f s without, %.2f s with. ", without, with
+      print "The WARNING above says why these times cannot be compared."
+      print "--- To repeat the demo: make demo"
+    } else {
+      printf "--- %.2f s without, %.2f s with: %+.1f %%\n", without, with, 100 * (with / without - 1)
+    } }'
   echo
 }
 
