@@ -139,7 +139,8 @@ def paragraphs(numbered: list[tuple[int, str]], scope: str) -> Iterator[Text]:
     """Of lines; an empty line, a list item, a heading and a row of a table end what was before."""
     text = Text(scope)
     for number, line in [*numbered, (0, "")]:
-        begins = re.match(r"\s*([-*+]|\d+\.|[|#>]|@\w+|\\\w+)(\s|$)", line) or line.lstrip().startswith("|")
+        starts = r"\s*([-*+]|\d+\.|[|#>]|@\w+(?:\[[a-z,]+\])?|\\\w+)(\s|$)"
+        begins = re.match(starts, line) or line.lstrip().startswith("|")
         if not line.strip() or begins:
             if text.string:
                 yield text
@@ -203,9 +204,8 @@ def c_messages(source: str) -> Iterator[Text]:
 
 def comment_lines(first: int, lines: list[str]) -> list[tuple[int, str]]:
     """The words of comments, without what marks them, and without the code of examples, which is indented."""
-    bare = [
-        re.sub(r"^\s*(/\*+<?|\*/|\*|//[/!]*<?|!)? ?", "", re.sub(r"\s*\*/\s*$", "", line), count=1) for line in lines
-    ]
+    mark = r"^\s*(/\*+<?|\*/|\*|//[/!]*<?|![!>]?)? ?"
+    bare = [re.sub(mark, "", re.sub(r"\s*\*/\s*$", "", line), count=1) for line in lines]
     return [
         (first + i, "" if line.startswith("    ") or re.match(r"-{4,}|SPDX-", line) else line)
         for i, line in enumerate(bare)
@@ -343,9 +343,9 @@ class Finding(NamedTuple):
 
 
 def sentences(string: str) -> Iterator[tuple[int, str]]:
-    """Where each begins, and the sentence."""
+    """Where each begins, and the sentence. In lists of values, `off: never` is a sentence, too."""
     start = 0
-    for end in re.finditer(r"[.!?][)\"'`]*\s+(?=[A-Z`\"(\[*-])", string):
+    for end in re.finditer(r"[.!?][)\"'`]*\s+(?=[A-Z`\"(\[*-]|[a-z][\w-]*: )", string):
         yield start, string[start : end.end()]
         start = end.end()
     yield start, string[start:]

@@ -148,6 +148,12 @@ class CheckProse(unittest.TestCase):
         self.assertEqual(result.returncode, 0)
         self.assertIn("README.md:1: warning: a sentence of 37 words", result.stdout)
 
+    def test_values_and_parameters_are_sentences_of_their_own(self):
+        half = "word " * 20
+        self.write("README.md", f"{half}end. off: {half}end.\n")
+        self.write("fortran/a.f90", f"!> {half}\n!!\n!! @param[out] a {half}\n!! @return {half}\n")
+        self.assertNotIn("warning", self.run_it().stdout)
+
     def test_mistakes_in_the_vocabulary(self):
         for line in ("weigh measure", "except: weigh", "[texts]", "/(/ -> x", " -> x"):
             with self.subTest(line):
