@@ -30,7 +30,7 @@
  * STEELYARD_LOOPS=static). Status and messages: steelyard.h.
  *
  * Order of calls: all threads of the region call steelyard_loop_begin(), steelyard_loop_next() and steelyard_loop_end()
- * for the same loops in the same order, as for `#pragma omp for nowait`; there is no barrier at the end. If a region is
+ * for the same loops in the same order, as for `#pragma omp for nowait`. There is no barrier at the end. If a region is
  * cancelled (`#pragma omp cancel parallel`), a thread that leaves it before a loop that another thread has begun stays
  * one loop behind in all later regions: iterations then run twice, or a thread waits for ever. End a loop early with
  * steelyard_loop_cancel(), or create the loop's handle anew after such a region, outside of it.

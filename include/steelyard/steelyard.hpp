@@ -15,7 +15,7 @@
 /// - Destructors and functions marked noexcept never throw. What a destructor could not do, an explicit call before it
 ///   reports: ScopedPhase::leave(), ScopedBinding::pop(), TaskPool::free().
 /// - An exception out of the body of a loop, a task or a consumer of results passes through no C function and no other
-///   thread: it is caught where it was thrown and thrown again where the loop or the run was called (loops.hpp,
+///   thread. It is caught where it was thrown, and thrown again where the loop or the run was called (loops.hpp,
 ///   tasks.hpp say how).
 /// - std::bad_alloc of the headers' own containers passes unchanged.
 namespace steelyard {

@@ -87,8 +87,8 @@ typedef struct steelyard_task_pool_options {
   /** Threads of this process that run tasks; from 1. With more than one see steelyard_task_pool_help(). */
   int threads;
   /** Which process takes tasks from which: NULL or "small-world"; for comparison "random" (from any process),
-   * "master" (all ask the first node), "groups" (hierarchical sharing: in each run the nodes are dealt into groups
-   * by load, and nodes of a group give each other one task at a time), "none" (no task moves). */
+   * "master" (all ask the first node), "groups" (hierarchical sharing), "none" (no task moves). With "groups", each run
+   * deals the nodes into groups by load, and nodes of a group give each other one task at a time. */
   const char* policy;
   /** Fraction of the victim's tasks that a thief gets, above 0 and up to 1; 0: adaptive. With "groups", inside a
    * node only. */
