@@ -408,21 +408,23 @@ TEST(RecordMerge, CountsEqualDeclinedDecisions) {
 }
 
 TEST(Merge, NamesThreadsThatWereNeverUsed) {
-  const auto merged = [](int used) {
+  const auto merged = [](int used, int other) {
     Contribution first, second;
     first.rank = sample_rank(0, 0, 2, 9900, 10000);
     second.rank = sample_rank(1, 0, 2, 9900, 10000);
-    first.rank.threads_used = second.rank.threads_used = used;
-    first.node = {sample_node(0, 2, 2)};
-    first.node[0].nothing_moved = "more threads than cores: 2 ranks with 4 threads in all share 2 cores";
+    first.rank.threads_used = used;
+    second.rank.threads_used = other;
+    first.node = {sample_node(0, 2, 3)};
+    first.node[0].nothing_moved = "more threads than cores: 2 ranks with 4 threads in all share 3 cores";
     RunRecord record;
     merge(record, {first, second});
     return record.nodes[0].nothing_moved;
   };
-  EXPECT_EQ(merged(1),
-            "the program runs fewer threads than OMP_NUM_THREADS asks for: 1 each instead of 2 each, on 2 cores; set "
+  EXPECT_EQ(merged(1, 1),
+            "the program runs fewer threads than OMP_NUM_THREADS asks for: 1 each instead of 2 each, on 3 cores; set "
             "OMP_NUM_THREADS=1");
-  EXPECT_THAT(merged(0), StartsWith("more threads than cores"));
+  EXPECT_THAT(merged(0, 0), StartsWith("more threads than cores"));
+  EXPECT_THAT(merged(0, 1), StartsWith("more threads than cores")) << "a rank needs two";
 }
 
 // The Python tests hold these files against the published schema.
