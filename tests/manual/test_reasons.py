@@ -65,6 +65,7 @@ SOURCES = [
     ("src/cli/wrappers.cpp", r"decision\.sentence = fmt::format\("),
     ("src/intercept/accelerator.cpp", r"warn_once\("),
     ("src/intercept/awaiting.cpp", r"base::say(?:_in_handler)?\("),
+    ("src/intercept/mpi/bootstrap.cpp", r"base::warn\("),
     ("src/cli/launch.cpp", r"(?:refuse_to_start|base::warn)\("),
     ("src/cli/main.cpp", r"refuse_to_start\(\s*fmt::format\((?=\"no program)"),
     ("src/cli/main.cpp", r"base::say\(\s*fmt::format\((?=\"\{0\} after)"),

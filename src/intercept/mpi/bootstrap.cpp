@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "intercept/mpi/bootstrap.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
 
+#include "base/clock.h"
+#include "base/complaint.h"
+#include "base/log.h"
 #include "base/options.h"
 #include "node/identity.h"
 #define STEELYARD_MPI_FUNCTION(name) PMPI_##name
@@ -22,6 +27,25 @@ void complete(MPI_Request request) {
   for (int done = 0; PMPI_Test(&request, &done, MPI_STATUS_IGNORE), done == 0;) wait::yield();
 }
 
+/// Completes the first request that all ranks take part in. Says so if it takes long: a rank that was started without
+/// Steelyard never takes part, and the program would hang without a message.
+void meet_all_ranks(MPI_Request request) {
+  const std::int64_t begin = base::now_ns();
+  std::int64_t complain_at = base::kFirstComplaint;
+  for (int done = 0; PMPI_Test(&request, &done, MPI_STATUS_IGNORE), done == 0; wait::yield()) {
+    if (base::now_ns() - begin < complain_at) continue;
+    int rank = 0;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    base::set_log_rank(rank);
+    base::warn(
+        fmt::format("waiting in MPI_Init for other ranks, for {} s so far: ranks that were started without "
+                    "`steelyard run` never answer. Write it before each program of the job: `mpirun -n 4 "
+                    "steelyard run ./a : -n 4 steelyard run ./b`",
+                    complain_at / 1'000'000'000));
+    complain_at = base::next_complaint(complain_at);
+  }
+}
+
 /// True if all ranks surely run on one node. Collective.
 bool is_one_node(MPI_Comm world) {
   std::int32_t range[2] = {node::identity(), -node::identity()};
@@ -36,7 +60,7 @@ bool is_one_node(MPI_Comm world) {
 MpiBootstrap::MpiBootstrap() {
   MPI_Request request;
   PMPI_Comm_idup(MPI_COMM_WORLD, &world_, &request);
-  complete(request);
+  meet_all_ranks(request);
   PMPI_Comm_set_errhandler(world_, MPI_ERRORS_ARE_FATAL);  // the program's own handler is not to be called for us
   PMPI_Comm_rank(world_, &rank_);
   PMPI_Comm_size(world_, &size_);
