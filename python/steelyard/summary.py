@@ -309,7 +309,8 @@ def disturbance(run: Run) -> Optional[str]:
     ranks, wall, limits = run.ranks, float(run.record["wall"]), run.thresholds
     if run.record["instrument"] != "real" or wall < limits["judged_wall"]:
         return None
-    shares = ranks["run_delay"] / ranks["wall"]
+    lent = ranks["lent"] / ranks["threads_at_start"].clip(lower=1)  # a rank that waits polls on a core that it has lent
+    shares = (ranks["run_delay"] - lent).clip(lower=0) / ranks["wall"]
     lends = float(ranks["borrowed"].sum()) > limits["borrowed_cores"] * wall
     if not shares.max() > limits["run_delay_lending" if lends else "run_delay"]:  # or not known
         return None

@@ -66,7 +66,7 @@ def busy(run_delay, borrowed=0.0, cores=48, cpu=1.0):
         record["nodes"][0].update(emulated=False, cores=cores)
         for rank in record["ranks"]:
             totals = rank["totals_ns"]
-            totals["borrowed"] = round(borrowed * 1e9)
+            totals.update(borrowed=round(borrowed * 1e9), lent=0)
             rank.update(cpu=cpu, run_delay=0.1)
         record["ranks"][2]["run_delay"] = run_delay
 
@@ -99,6 +99,15 @@ def test_the_cause_of_a_run_delay(example, tmp_path):
     assert "(cgroup) throttled node 0 for 240 core s. Start" in summary(run_of(example, tmp_path, throttled)).notes[0]
     full = run_of(example, tmp_path, busy(5.4, cpu=6 * 12.3))
     assert "the ranks of node 0 used all of its cores themselves. Start fewer" in summary(full).notes[0]
+
+
+def test_a_core_that_others_use_while_its_rank_waits_is_not_missing(example, tmp_path):
+    def change(record):
+        busy(5.4, borrowed=1.0)(record)
+        record["ranks"][2]["totals_ns"]["lent"] = round(4e9 * record["ranks"][2]["threads_at_start"])
+
+    without, lent = (summary(run_of(example, tmp_path, how)).notes for how in (busy(5.4, borrowed=1.0), change))
+    assert lent == without[1:]
 
 
 def test_run_delays_of_lending_are_expected(example, tmp_path):

@@ -11,8 +11,10 @@
 namespace steelyard::observe {
 namespace {
 
+/// A rank that waits in MPI polls on a core that it has lent: that the borrower has this core is no lack of cores.
 double run_delay_share(const RankRecord& rank) {
-  return rank.totals.wall > 0 ? rank.run_delay / base::seconds(rank.totals.wall) : 0;
+  const double lent = base::seconds(rank.totals.lent) / std::max(1, rank.threads_at_start);
+  return rank.totals.wall > 0 ? std::max(0.0, rank.run_delay - lent) / base::seconds(rank.totals.wall) : 0;
 }
 
 /// Which threads had the cores of the node of this rank, which waited longest for one.

@@ -78,6 +78,15 @@ TEST(Contention, ByAQuotaIsNoOtherProgram) {
   EXPECT_THAT(contention(record), HasSubstr("other programs ran there")) << "less than a quarter of the delay";
 }
 
+TEST(Contention, IsNotThatOthersUseALentCore) {
+  RunRecord record = busy();
+  record.ranks[2].run_delay = 4.4;
+  record.ranks[2].totals.lent = 4 * 3'500'000'000;
+  EXPECT_EQ(contention(record), "");
+  record.ranks[2].totals.lent = 4 * 1'000'000'000;
+  EXPECT_THAT(contention(record), HasSubstr("had no core for 34 % of the time"));
+}
+
 TEST(Contention, OfOwnersAndBorrowersOfCoresIsExpected) {
   RunRecord record = busy();
   record.ranks[2].run_delay = 2;
