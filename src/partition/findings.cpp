@@ -35,12 +35,19 @@ void Findings::note_read(const Value& address, int size) {
 }
 
 void Findings::look_at_unread_words() {
+  // Both maps are in the order of their places, so one pass over the reads serves all words.
+  auto read = read_.begin();
+  int origin = 0;                    // of the reads passed last ...
+  std::int64_t read_to = INT64_MIN;  // ... and the end of what they have read
   for (const auto& [place, word] : kept_) {
-    const auto is_in = [&kept = place](const auto& read) {
-      const auto& [other, size] = read;
-      return other.origin == kept.origin && other.offset <= kept.offset && kept.offset < other.offset + size;
-    };
-    if (std::none_of(read_.begin(), read_.end(), is_in)) add(word.sources, kKept, word.where);
+    for (; read != read_.end() &&
+           std::pair(read->first.origin, read->first.offset) <= std::pair(place.origin, place.offset);
+         ++read) {
+      const std::int64_t end = read->first.offset + read->second;
+      read_to = read->first.origin == origin ? std::max(read_to, end) : end;
+      origin = read->first.origin;
+    }
+    if (origin != place.origin || read_to <= place.offset) add(word.sources, kKept, word.where);
   }
 }
 

@@ -69,12 +69,12 @@ namespace {
 // Format: x86. Bytes of an instruction, at most, rounded up.
 constexpr std::uint64_t kLongest = 16;
 
-bool is_plain_move(x86_insn kind) {
-  return kind == X86_INS_MOV || kind == X86_INS_MOVABS || kind == X86_INS_MOVZX || kind == X86_INS_MOVSX ||
-         kind == X86_INS_MOVSXD;
-}
-
 }  // namespace
+
+bool Instruction::is_move() const {
+  return kind() == X86_INS_MOV || kind() == X86_INS_MOVABS || kind() == X86_INS_MOVZX || kind() == X86_INS_MOVSX ||
+         kind() == X86_INS_MOVSXD;
+}
 
 bool Instruction::is_in(cs_group_type group) const {
   for (int i = 0; i < decoded_->detail.groups_count; ++i) {
@@ -99,7 +99,7 @@ std::uint32_t Instruction::reads() const {
       add(operand(i).mem.base);
       add(operand(i).mem.index);
     }
-    const bool only_written = i == 0 && operand(0).size >= 4 && (is_plain_move(kind()) || kind() == X86_INS_LEA);
+    const bool only_written = i == 0 && operand(0).size >= 4 && (is_move() || kind() == X86_INS_LEA);
     if (operand(i).type == X86_OP_REG && !only_written && !clears) add(operand(i).reg);
   }
   for_implicit([&](int reg, bool written) {
@@ -109,9 +109,8 @@ std::uint32_t Instruction::reads() const {
 }
 
 std::uint32_t Instruction::writes() const {
-  const bool writes_first = is_plain_move(kind()) || kind() == X86_INS_LEA || kind() == X86_INS_XOR ||
-                            kind() == X86_INS_ADD || kind() == X86_INS_SUB || kind() == X86_INS_POP ||
-                            kind() == X86_INS_IMUL;
+  const bool writes_first = is_move() || kind() == X86_INS_LEA || kind() == X86_INS_XOR || kind() == X86_INS_ADD ||
+                            kind() == X86_INS_SUB || kind() == X86_INS_POP || kind() == X86_INS_IMUL;
   if (!writes_first || operands() == 0 || operand(0).type != X86_OP_REG || operand(0).size < 4) return 0;
   const int number = number_of(operand(0).reg);
   return number < 0 || (kind() == X86_INS_IMUL && operands() == 1) ? 0 : 1u << number;

@@ -66,6 +66,8 @@ class Instruction {
   int operands() const { return decoded_->detail.x86.op_count; }
   const cs_x86_op& operand(int i) const { return decoded_->detail.x86.operands[i]; }
   bool is_in(cs_group_type group) const;
+  /// A move of a general register, memory or a number, with or without extension.
+  bool is_move() const;
   /// As `xor %eax, %eax` does.
   bool names_one_register_twice() const;
   /// General registers that it may read, and those that it surely overwrites, a bit each.

@@ -19,10 +19,6 @@ enum EntrySize : int { kOffset = 4, kAddress = 8 };
 /// Condition codes (Intel SDM, volume 2, "tttn"): of unsigned numbers.
 enum Condition : int { kBelow = 2, kNotAbove = 6 };
 
-bool is_move(x86_insn kind) {
-  return kind == X86_INS_MOV || kind == X86_INS_MOVZX || kind == X86_INS_MOVSX || kind == X86_INS_MOVSXD;
-}
-
 bool is_register(const cs_x86_op& operand) { return operand.type == X86_OP_REG && number_of(operand.reg) >= 0; }
 
 bool is_lost_over_call(int reg) {
@@ -30,7 +26,7 @@ bool is_lost_over_call(int reg) {
 }
 
 bool keeps_flags(const Instruction& i) {
-  return is_move(i.kind()) || i.kind() == X86_INS_LEA || i.kind() == X86_INS_NOP || i.kind() == X86_INS_CDQE ||
+  return i.is_move() || i.kind() == X86_INS_LEA || i.kind() == X86_INS_NOP || i.kind() == X86_INS_CDQE ||
          i.kind() == X86_INS_PUSH || i.kind() == X86_INS_POP;
 }
 
@@ -42,7 +38,7 @@ bool may_change(const Instruction& i, int reg) {
   if ((i.kind() == X86_INS_PUSH || i.kind() == X86_INS_POP) && reg == kRsp) return true;
   const bool counts = reg == kRcx && i.name()[0] == 'r' && i.name()[1] == 'e' && i.name()[2] == 'p';
   bool changes = counts;
-  const bool reads_others = is_move(i.kind()) || i.kind() == X86_INS_ADD || i.kind() == X86_INS_SUB;
+  const bool reads_others = i.is_move() || i.kind() == X86_INS_ADD || i.kind() == X86_INS_SUB;
   for (int n = 0; n < i.operands(); ++n) {
     const bool is_it = i.operand(n).type == X86_OP_REG && number_of(i.operand(n).reg) == reg;
     if (is_it && (n == 0 ? i.kind() != X86_INS_PUSH : !reads_others)) changes = true;
@@ -303,7 +299,7 @@ class Search {
     if (!keeps_flags(i)) point.limit = Limit::none;
     if (point.index.reg < 0) return pass_memory(i, point.index);
     if (!may_change(i, point.index.reg) || i.kind() == X86_INS_CDQE) return true;
-    if (!is_move(i.kind()) || i.operands() != 2 || i.operand(0).size < 4) return false;
+    if (!i.is_move() || i.operands() != 2 || i.operand(0).size < 4) return false;
     const std::optional<Place> source = place_of(i, i.operand(1));
     if (source) point.index = *source;
     return source.has_value();
@@ -314,7 +310,7 @@ class Search {
     // What `push` writes lies below all variables.
     const bool writes_nothing =
         i.kind() == X86_INS_CMP || i.kind() == X86_INS_TEST || i.kind() == X86_INS_NOP || i.kind() == X86_INS_PUSH;
-    const bool writes_register = (i.kind() == X86_INS_LEA || is_move(i.kind())) && is_register(i.operand(0));
+    const bool writes_register = (i.kind() == X86_INS_LEA || i.is_move()) && is_register(i.operand(0));
     return (writes_nothing || writes_register) && pass_address(i, place);
   }
 
