@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdint>
 #include <string_view>
 #include <vector>
 
 #include "base/nearest.h"
 #include "base/options.h"
+#include "observe/text.h"
 
 namespace steelyard::cli {
 namespace {
@@ -244,20 +246,9 @@ std::string rows_of(std::initializer_list<std::string_view> names) {
 std::string wrapped(std::string_view text, std::size_t indent) {
   constexpr std::size_t kWidth = 100;  // Size: characters of a line
   std::string result;
-  std::size_t column = 0;
-  while (!text.empty()) {
-    const auto end = std::min(text.find(' '), text.size());
-    const auto word = text.substr(0, end);
-    if (column && column + 1 + word.size() > kWidth) {
-      result += '\n';
-      column = 0;
-    }
-    result += column ? " " : std::string(indent, ' ');
-    result += word;
-    column = (column ? column + 1 : indent) + word.size();
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return result + '\n';
+  for (const std::string& line : observe::wrapped(std::string(indent, ' '), text, kWidth, SIZE_MAX))
+    result += line + '\n';
+  return result;
 }
 
 std::string options_page() {
