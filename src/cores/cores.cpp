@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "base/clock.h"
@@ -418,16 +419,8 @@ int Cores::owned() const {
 }
 
 NodeShape Cores::shape() const {
-  NodeShape shape;
-  const int domains = domain_.empty() ? 1 : *std::max_element(domain_.begin(), domain_.end()) + 1;
-  shape.capacity.assign(domains, 0);
-  shape.held.assign(count_, std::vector<int>(domains, 0));
-  const std::vector<int> home = table_.homes();
-  for (std::size_t core = 0; core < home.size(); ++core) {
-    if (homes_.usable[core]) ++shape.capacity[domain_[core]];
-    if (home[core] >= 0) ++shape.held[home[core]][domain_[core]];
-  }
-  for (const int threads : homes_.threads) shape.budget += threads;
+  NodeShape shape = shape_of(table_.homes(), homes_.usable, domain_, static_cast<std::size_t>(count_));
+  shape.budget = std::accumulate(homes_.threads.begin(), homes_.threads.end(), 0);
   shape.openmp = has_openmp();
   return shape;
 }
@@ -441,7 +434,7 @@ void Cores::consider(const observe::TickBoard& ticks, observe::TickSource source
     return;
   }
   const Plan* plan = planner_->consider(ticks, source, ticks_per_phase, start, [this] { return shape(); });
-  if (plan != nullptr) rehome(seat(table_.homes(), homes_.usable, joined(), *plan));
+  if (plan != nullptr) rehome(seat(table_.homes(), homes_.usable, joined_by_core(domain_, shape()), *plan));
 }
 
 void Cores::rehome(std::vector<int> home) {
@@ -548,14 +541,6 @@ int Cores::fixed_away_from_home() const {
     if (now[p] != start[p] && processes_[p].fixed.load(std::memory_order_relaxed) != 0) return p;
   }
   return -1;
-}
-
-// By core: its domain as the plan means it.
-std::vector<int> Cores::joined() const {
-  const std::vector<int> first = joined_domains(shape());
-  std::vector<int> domain = domain_;
-  for (int& d : domain) d = first[static_cast<std::size_t>(d)];
-  return domain;
 }
 
 const std::vector<observe::DecisionRecord>& Cores::decisions() const {

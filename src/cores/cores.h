@@ -184,7 +184,6 @@ class Cores {
   std::vector<int> idle_cores(std::int64_t now) const;
   /// Of these cores, those that came free while the present region ran, before the last `1 / left` of it.
   int came_in_time(const std::vector<int>& cores, std::int64_t now, std::int64_t left) const;
-  std::vector<int> joined() const;
   void rehome(std::vector<int> home);
   node::CpuSet owned_cpus(const std::vector<int>& home) const;
   void leave_withdrawn();

@@ -7,27 +7,11 @@
 #include <numeric>
 
 #include "cores/cores.h"
-#include "cores/plan.h"
 
 namespace steelyard::cores {
 namespace {
 
 int sum(const std::vector<int>& counts) { return std::accumulate(counts.begin(), counts.end(), 0); }
-
-NodeShape shape_of(const std::vector<int>& home, const std::vector<bool>& usable, const std::vector<int>& domain,
-                   std::size_t processes) {
-  NodeShape shape;
-  const auto domains = domain.empty() ? 1 : static_cast<std::size_t>(*std::ranges::max_element(domain)) + 1;
-  shape.capacity.assign(domains, 0);
-  shape.held.assign(processes, std::vector<int>(domains, 0));
-  for (std::size_t core = 0; core < home.size(); ++core) {
-    if (!usable[core]) continue;
-    ++shape.capacity[static_cast<std::size_t>(domain[core])];
-    if (home[core] >= 0) ++shape.held[static_cast<std::size_t>(home[core])][static_cast<std::size_t>(domain[core])];
-  }
-  shape.budget = sum(shape.capacity);
-  return shape;
-}
 
 /// The shares of each domain's processes in its cores; empty if some do not find room there.
 std::vector<int> counts_within(const std::vector<int>& domain, const std::vector<int>& capacity,
@@ -49,6 +33,28 @@ std::vector<int> counts_within(const std::vector<int>& domain, const std::vector
 
 }  // namespace
 
+NodeShape shape_of(const std::vector<int>& home, const std::vector<bool>& usable, const std::vector<int>& domain,
+                   std::size_t processes) {
+  NodeShape shape;
+  const auto domains = domain.empty() ? 1 : static_cast<std::size_t>(*std::ranges::max_element(domain)) + 1;
+  shape.capacity.assign(domains, 0);
+  shape.held.assign(processes, std::vector<int>(domains, 0));
+  for (std::size_t core = 0; core < home.size(); ++core) {
+    if (!usable[core]) continue;
+    ++shape.capacity[static_cast<std::size_t>(domain[core])];
+    if (home[core] >= 0) ++shape.held[static_cast<std::size_t>(home[core])][static_cast<std::size_t>(domain[core])];
+  }
+  shape.budget = sum(shape.capacity);
+  return shape;
+}
+
+std::vector<int> joined_by_core(const std::vector<int>& domain, const NodeShape& shape) {
+  const std::vector<int> first = joined_domains(shape);
+  std::vector<int> joined = domain;
+  for (int& d : joined) d = first[static_cast<std::size_t>(d)];
+  return joined;
+}
+
 std::string why_too_few(const std::vector<Claim>& claims, int cores) {
   int least = 0, kept = 0;
   for (const Claim& claim : claims) {
@@ -69,11 +75,7 @@ std::vector<int> resized(const std::vector<int>& home, const std::vector<bool>& 
     loads.push_back(
         {.threads = now, .parallel = double(now), .ceiling = std::max(1, claim.ceiling), .fixed = claim.fixed});
   }
-  const NodeShape shape = shape_of(home, usable, domain, claims.size());
-  // Domains that a process spans are one, as for the planner.
-  std::vector<int> joined = domain;
-  const std::vector<int> first = joined_domains(shape);
-  for (int& d : joined) d = first[static_cast<std::size_t>(d)];
+  const std::vector<int> joined = joined_by_core(domain, shape_of(home, usable, domain, claims.size()));
   const NodeShape whole = shape_of(home, usable, joined, claims.size());
 
   Plan plan;

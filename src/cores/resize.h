@@ -3,7 +3,16 @@
 #include <string>
 #include <vector>
 
+#include "cores/plan.h"
+
 namespace steelyard::cores {
+
+/// The cores of a node by domain, all of them to hand out.
+/// @param home,usable,domain by core: its process (negative: none), whether the job may use it, its domain
+NodeShape shape_of(const std::vector<int>& home, const std::vector<bool>& usable, const std::vector<int>& domain,
+                   std::size_t processes);
+/// By core: the first of the domains that the planner joins with its domain.
+std::vector<int> joined_by_core(const std::vector<int>& domain, const NodeShape& shape);
 
 /// One process of a job whose cores change while it runs.
 struct Claim {
