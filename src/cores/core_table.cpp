@@ -108,7 +108,7 @@ bool CoreTable::owner_waits_for(std::int32_t borrower, int core, std::int64_t un
     if (source == Wait::kUnknown) return expected >= until;
     process = source;
   }
-  return false;  // they wait for each other: messages are on their way
+  return false;  // a cycle of waits: messages are on their way
 }
 
 void CoreTable::begin_wait(const Wait& wait) {
@@ -149,8 +149,8 @@ void CoreTable::lend(int core, std::int64_t now) {
   if (core_[core].user.compare_exchange_strong(mine, kLent)) header_->lent_idle.fetch_add(1);
 }
 
-// If a plan has given the core to another process meanwhile, that process may have asked for it just before it was
-// offered: the second look withdraws the offer.
+// If a plan has given the core to another process meanwhile, that process may have asked for it just before the offer,
+// which is withdrawn then.
 void CoreTable::offer(int core, std::int64_t now) {
   core_[core].offered.store(1);
   lend(core, now);

@@ -51,7 +51,7 @@ class CoreTable {
  public:
   static std::size_t footprint(int cores, int processes);
   CoreTable(node::Segment& segment, int cores, int processes, int me);
-  /// It has fewer cores than it was made for. By each process, before settle().
+  /// Reduces the number of cores. By each process, before settle().
   void shrink(int cores) { cores_ = cores; }
 
   /// Encoding: the owner of a core that was taken from the job, until a later rehome().
@@ -91,7 +91,7 @@ class CoreTable {
   bool take_back(int core);
   /// Takes a core that another process has lent, if the terms allow it.
   bool borrow(int core, const Terms& terms);
-  /// Another process may borrow it on these terms.
+  /// True if `process` may borrow the core for a region that ends at `until` (ns).
   bool may_borrow(int process, int core, std::int64_t until) const {
     return is_lent(core) && owner_waits_for(process, core, until);
   }
@@ -104,7 +104,7 @@ class CoreTable {
     return user >= 0 && user != me_;
   }
   bool is_lent(int core) const { return core_[core].user.load(std::memory_order_relaxed) == kLent; }
-  /// True if it is lent and not in use, and may be borrowed on these terms.
+  /// True if it is lent and this process may borrow it on these terms.
   bool can_be_borrowed(int core, const Terms& terms) const;
   /// When it was last lent, or passed to another process (ns).
   std::int64_t lent_since(int core) const { return core_[core].lent_since.load(std::memory_order_relaxed); }
@@ -121,12 +121,12 @@ class CoreTable {
   void recall(int process) {
     if (waits_until_[process].load() != 0) waits_until_[process].store(0);
   }
-  /// Ends this process's use. Any process may take the core while its owner waits in MPI, unless it was withdrawn ...
+  /// Ends this process's use. Any process may borrow the core while its owner waits in MPI, unless it was withdrawn.
   void lend(int core, std::int64_t now);
-  /// ... or at any time ...
+  /// The same, but the core may be borrowed at any time.
   void offer(int core, std::int64_t now);
   bool is_offered(int core) const { return core_[core].offered.load() != 0; }
-  /// ... or only its owner.
+  /// Ends this process's use. The core is not borrowed.
   void give_up(int core);
 
  private:
@@ -150,7 +150,7 @@ class CoreTable {
   Header* header_;
   Core* core_;
   base::Atomic<std::int32_t>* asked_;        // by process: an owner wants a core back from it
-  base::Atomic<std::int32_t>* waits_for_;    // by process: another one, or kUnknown
+  base::Atomic<std::int32_t>* waits_for_;    // by process: the process that it waits for, or Wait::kUnknown
   base::Atomic<std::int64_t>* waits_until_;  // ns, by process: it waits, and its cores may be borrowed; 0: it does not
   int cores_;
   int processes_;

@@ -71,8 +71,7 @@ void Cores::begin() {
   bind_ = !homes_.masks_overlap && !topology_.emulated;
   seats_ = cpus();
   run_delays_known_ = !topology_.emulated && node::run_delay(node::thread_id()) >= 0;
-  if (topology_.emulated)
-    binding_.store(1, std::memory_order_relaxed);  // noted from the start, since nothing else binds there
+  if (topology_.emulated) binding_.store(1, std::memory_order_relaxed);  // there, bindings are only noted
 }
 
 void Cores::count_cores_without_owner() {
@@ -258,7 +257,7 @@ observe::TeamCores Cores::after_region(std::int64_t now, int team, const observe
     cores.without -= with;
   }
   cores.borrowed += cores.came_late;
-  // A team that was cut short can use no core more, and one that had borrowed before is not like the others.
+  // Not comparable: a team that was cut short can use no further core, and one with borrowed cores is shorter.
   if (region_.worth_borrowing && team == threads_ && borrowed == 0) {
     const int came =
         asked ? came_in_time(given, now, kLeftForLateJoin) : came_in_time(idle_cores(now), now, kLeftToBegin);
@@ -347,7 +346,7 @@ void Cores::give_to_late_join_threads(std::int64_t now) {
   for (int core = 0; core < table_.cores(); ++core) {
     // Any process may borrow an offered core at the begin of a region.
     const bool is_ours = table_.is_lent(core) && table_.is_home(core) && !table_.is_offered(core);
-    // Otherwise, at the end of the wait, the kernel wakes this process on the core of the process that it waits for.
+    // If unbound, this process is woken by the kernel on the core of the process that it waits for.
     if (is_ours && late_join_.give(table_, core, topology_.pus[core].os_index, now) && !bind_) bind_ = rebind_ = true;
   }
 }
@@ -428,7 +427,7 @@ NodeShape Cores::shape() const {
 void Cores::consider(const observe::TickBoard& ticks, observe::TickSource source, int ticks_per_phase,
                      std::int64_t start) {
   if (!planner_ || !problem_.empty() || count_ == 1) return;
-  if (const int process = fixed_away_from_home(); process >= 0) {
+  if (const int process = process_fixed_after_move(); process >= 0) {
     rehome(homes_.home);
     planner_->start_again(base::seconds(base::now_ns() - start), processes_[process].world_rank);
     return;
@@ -527,9 +526,9 @@ void Cores::show_owners(observe::LiveBoard& board) const {
   board.show_unreleased(table_.withdrawn_in_use());
 }
 
-// If the thread count of a process becomes fixed after its cores have changed, the process would have too few or too
-// many cores to the end of the run.
-int Cores::fixed_away_from_home() const {
+// A process whose thread count became fixed after its cores had changed; -1 if there is none. It would have too few or
+// too many cores to the end of the run.
+int Cores::process_fixed_after_move() const {
   std::vector<int> now(static_cast<std::size_t>(count_)), start(now);
   for (const int home : table_.homes()) {
     if (home >= 0) ++now[home];

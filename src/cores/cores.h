@@ -27,15 +27,15 @@ class Planner;
 
 struct Options {
   bool lend = true;                          ///< lend while a rank waits in MPI
-  node::Level level = node::Level::package;  ///< no process spans one
+  node::Level level = node::Level::package;  ///< of the domains: no process spans several
   PolicyOptions policy;
 };
 
 /// A region that is about to begin.
 struct RegionAhead {
-  std::uint64_t key = 0;                       ///< the same whenever it comes again at the same place of a step
+  std::uint64_t key = 0;                       ///< equal for executions at the same place of a step
   std::int64_t begin = 0;                      ///< ns
-  int most = std::numeric_limits<int>::max();  ///< threads that it can use
+  int most = std::numeric_limits<int>::max();  ///< threads that it can use at most
   bool worth_borrowing = false;                ///< long enough to gain by more cores, and its thread count may change
   double own_length = 0;                       ///< ns: expected on the cores of its process
   Terms terms;                                 ///< see Cores::lend()
@@ -53,7 +53,7 @@ class Cores {
   ~Cores();
   /// `homes` are the same at all processes of the node. The leader settles them before another process uses the table.
   void settle_homes(Homes homes, bool leader);
-  /// After the leader has settled, everywhere.
+  /// By each process, after the leader's settle_homes().
   void begin();
 
   // --- around regions and waits ---
@@ -66,8 +66,7 @@ class Cores {
   int threads_at_rest(int most) const;
   /// After the region, before `activity` ends it.
   observe::TeamCores after_region(std::int64_t now, int team, const observe::Activity& activity);
-  /// Threads of a team that share the cores of the others: the program's thread count is larger than what is held, and
-  /// no core is without an owner.
+  /// Threads of a team that have no core of their own. Unbound threads may also run on cores without an owner.
   int threads_without_core(int team) const;
   /// Before a blocking MPI call, which may wake other processes that then use their cores.
   void before_call(std::int64_t now) {
@@ -83,13 +82,13 @@ class Cores {
   /// borrower's region ends. So a rank may borrow the core only if it is on the critical path, or if its region ends
   /// before the wait does. A core that was lent before the borrower's own last MPI call may belong to a rank that this
   /// call wakes, so it is not borrowed either.
-  /// `keeps_first`: all but the first core, on which the primary thread polls.
+  /// `keeps_first`: does not lend the first core, on which the primary thread polls.
   void lend(std::int64_t now, const Wait& wait, bool keeps_first = false);
-  /// The wait goes on for longer.
+  /// The wait lasts at least until `until` (ns).
   void expect_wait(std::int64_t now, std::int64_t until);
   /// The wait is over.
   void come_back();
-  /// During a wait: another process uses a core of this one.
+  /// True during a wait if another process uses a core of this process.
   bool others_use() const { return holding_ && holding_->others_use(); }
   /// After a wait, before this process polls: the kernel may have woken it on the core of another rank.
   void return_to_own_core();
@@ -100,14 +99,14 @@ class Cores {
   std::vector<int> cpus() const { return cpus(holding_->cores()); }
   /// Offers up to `most` of its cores to other processes, and returns how many.
   int offer(int most, std::int64_t now);
-  /// Takes them back. Returns how many others still use.
+  /// Takes the offered cores back. Returns how many of them other processes still use.
   int reclaim(std::int64_t now);
   /// Borrows up to `most` cores until the next call of before_call() or the next region, and returns how many.
   int acquire(int most, const Terms& terms);
   void release(std::int64_t now);
   /// Takes own cores that have come free. Returns the CPUs of cores in use that no owner has asked for.
   std::vector<int> poll();
-  /// Returns the cores that others have asked for, and whose CPUs are not among these.
+  /// Returns the cores that others have asked for, except those whose CPUs are `kept`.
   void keep_only(const std::vector<int>& kept, std::int64_t now);
 
   /// Why no core can be moved or lent here; empty if cores can be.
@@ -121,13 +120,13 @@ class Cores {
   /// Cores that this process owns; if none can be moved, its threads at start.
   int owned() const;
   int borrowed() const { return holding_ ? holding_->borrowed() : 0; }
-  /// Of those that it owns, what a wait lends: the program has lent the others already. There are more slots than
-  /// cores, so of slots only what others use counts.
+  /// Owned cores that a wait lends: all but those that the program has lent already. 0 with slots: there are more slots
+  /// than cores, so only those that others use count.
   int lent_in_waits() const { return slots() ? 0 : owned() - (holding_ ? holding_->offered() : 0); }
 
   /// Called by each thread when it begins a region: binds it to its core, if it is not bound there yet.
   void bind_thread(int thread);
-  /// True if this process has stopped borrowing at times, since borrowed cores were busy.
+  /// True if this process has stopped borrowing at times, because borrowed cores were busy.
   bool paused_borrowing() const { return borrowing_.pauses() > 0; }
   /// Binds the primary thread to all CPUs that the launcher gave the process: at the end and in a child of fork().
   void unbind();
@@ -140,18 +139,18 @@ class Cores {
   void consider(const observe::TickBoard& ticks, observe::TickSource source, int ticks_per_phase, std::int64_t start);
   /// From now on, the processes of the node share these CPUs alone, as far as the job has them. Each leaves and takes
   /// cores at its next region or blocking call.
-  /// @param user that asked, for the record
+  /// @param user the name of the user who asked, for the record
   /// @return why not; empty if done
   std::string resize(const node::CpuSet& cpus, double time, const std::string& user);
-  /// True if resize() may be asked.
+  /// True if resize() can change the cores.
   bool resizable() const { return problem_.empty() || alone_; }
   /// Once, before show_owners(): the job's CPUs, as if none had an owner.
   void show_siblings(observe::LiveBoard& board) const;
   /// Owners of CPUs, and how many withdrawn ones are still in use.
   void show_owners(observe::LiveBoard& board) const;
-  /// So far, the newest last.
+  /// Decisions so far, the newest last.
   const std::vector<observe::DecisionRecord>& decisions() const;
-  /// Core time used of cores of each process of the node, in ns.
+  /// By process of the node: for how long this process has used its cores, ns.
   const std::vector<std::int64_t>& borrowed_from() const { return borrowed_from_; }
   /// Adds its part to the record.
   void report(observe::NodeRecord& node, std::vector<observe::DecisionRecord>& decisions) const;
@@ -163,7 +162,7 @@ class Cores {
       return process.no_openmp.load(std::memory_order_relaxed) == 0;
     });
   }
-  int fixed_away_from_home() const;
+  int process_fixed_after_move() const;
   int threads_on(int cores, int most) const;
   void count_cores_without_owner();
   int late_join_threads(int held, int most);
@@ -205,7 +204,7 @@ class Cores {
   observe::Activity& activity_;
   std::vector<int> domain_;  // by core
   Homes homes_;
-  std::vector<bool> usable_at_start_;  // by core: `homes_` has what the last resize() has left of it
+  std::vector<bool> usable_at_start_;  // by core; homes_.usable: after the last resize()
   Options options_;
   std::string problem_;
   bool alone_ = false;  // one process on the node, whose cores change by resize() only
@@ -221,10 +220,10 @@ class Cores {
   bool run_delays_known_ = false;            // the kernel has scheduler statistics
   bool comparable_ = false;                  // the present region tells whether borrowing is a gain
   RegionAhead region_;                       // the present one
-  int threads_ = 0;                          // it was to have
-  int had_ = 0;                              // cores, in the region before
-  int late_join_count_ = 0;                  // of them began without a core
-  bool rebind_ = false;                      // threads may be elsewhere than on their seats
+  int threads_ = 0;                          // that it was given
+  int had_ = 0;                              // cores held in the region before
+  int late_join_count_ = 0;                  // of threads_: without a core at the begin
+  bool rebind_ = false;                      // threads may not be bound to their seats any more
   bool bind_ = false;                        // from the first change on, threads are bound one to a core
   int without_owner_ = 0;                    // cores of the job, at generation_
   std::uint32_t generation_ = 0;             // of the table, when binding was last looked at
@@ -232,9 +231,9 @@ class Cores {
   std::vector<std::int64_t> borrowed_from_;  // ns, by process
   std::unique_ptr<Planner> planner_;         // at the leader
   // Read by each thread of each region, and written rarely: on a cache line apart from what the primary thread writes.
-  alignas(64) std::atomic<std::uint32_t> binding_{0};  // changes when threads must look where they belong
+  alignas(64) std::atomic<std::uint32_t> binding_{0};  // changes when threads must be bound anew
   std::vector<int> seats_;                             // os index by thread; written between regions
-  std::atomic<int> measured_from_{kNone};              // this thread and those after it are on borrowed cores
+  std::atomic<int> measured_from_{kNone};              // threads from here on are on borrowed cores
   std::vector<Begin> begun_;                           // by those threads; resized between regions
 };
 

@@ -15,7 +15,7 @@ constexpr double kSurprise = 4.5;      // standard deviations that are no accide
 constexpr double kLeastChange = 0.05;  // of the longest process: less than this is no other load
 constexpr double kLeastNoise = 0.002;  // clocks and the scheduler alone make this much
 constexpr std::size_t kRemembered = 2 * Trial::kWindows;  // as many as a move is judged by, before and after it
-constexpr double kMisfit = 2.5;  // standard deviations by which two windows running may miss the mean on one side
+constexpr double kMisfit = 2.5;  // standard deviations by which two windows in a row may miss the mean on one side
 constexpr std::size_t kAfterMisfit = decide::kFewest + 1;  // windows that are kept: these two and the one before
 
 /// Follows the spread of `surprise`; a single outlier counts as three standard deviations at most.

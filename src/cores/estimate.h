@@ -38,7 +38,7 @@ class Estimate {
   void learn_scaling(const std::vector<ProcessLoad>& before);
 
  private:
-  /// A window as it is remembered: seconds of one phase, by process. Older ones are scaled to the newest one's total.
+  /// A window: seconds of one phase, by process. Older windows are scaled to the total of the newest.
   struct Moment {
     double phases;
     std::vector<double> region, serial, measured;
@@ -56,8 +56,8 @@ class Estimate {
   };
 
   double mean(std::vector<double> Moment::* figure, std::size_t process) const;
-  /// What the newest window says about the noise of one phase, in seconds: by second differences, which a drift of the
-  /// loads does not enter.
+  /// The newest window's estimate of the noise of one phase, s: by second differences, in which a drift of the loads
+  /// cancels.
   double unevenness(std::size_t process, double busy, double phases) const;
   void remember(const Window& window);
 

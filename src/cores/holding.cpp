@@ -20,7 +20,7 @@ Holding::Holding(CoreTable& table, std::vector<int> domain, int surplus)
     : table_(table), domain_(std::move(domain)), surplus_(surplus) {
   read_homes();
   take_homes();
-  list();
+  update_cores();
 }
 
 void Holding::read_homes() {
@@ -30,7 +30,7 @@ void Holding::read_homes() {
   for (int c = 0; c < table_.cores(); ++c) {
     if (table_.is_home(c)) home_.push_back(c);
   }
-  // From one pass over the table: the next plan may change it meanwhile.
+  // home_ was read in one pass: the next plan may change the table meanwhile.
   const auto came_home = [this](int c) { return contains(home_, c); };
   std::vector<int> in_use;
   for (const std::vector<int>* cores : {&own_, &kept_, &borrowed_})
@@ -55,12 +55,12 @@ void Holding::take_homes() {
   for (const int c : home_) {
     if (!is_offered(c) && table_.take_home(c)) own_.push_back(c);
   }
-  keep_meanwhile();
+  keep_former_cores();
 }
 
 // A core that the plan gave to another process stays in use here until that process asks for it, or until this process
 // has all cores that it owns now. Otherwise two processes that exchange cores would both run a region on few cores.
-void Holding::keep_meanwhile() {
+void Holding::keep_former_cores() {
   const std::size_t lacking = home_.size() - own_.size() - offered_.size();
   while (kept_.size() > lacking) {
     table_.give_up(kept_.back());
@@ -73,7 +73,7 @@ void Holding::keep_meanwhile() {
   if (lacking == 0) former_.clear();
 }
 
-void Holding::list() {
+void Holding::update_cores() {
   cores_ = own_;
   cores_.insert(cores_.end(), kept_.begin(), kept_.end());
   cores_.insert(cores_.end(), borrowed_.begin(), borrowed_.end());
@@ -126,7 +126,7 @@ void Holding::leave_foreign_cores(std::int64_t now) {
   for (const int c : kept_) table_.give_up(c);
   kept_.clear();
   return_borrowed(now);
-  list();
+  update_cores();
 }
 
 bool Holding::settle(int most, bool may_borrow, const Terms& terms) {
@@ -137,13 +137,13 @@ bool Holding::settle(int most, bool may_borrow, const Terms& terms) {
   const bool room = may_borrow && (anew || free);
   const auto needed = [&](int c) { return anew || !table_.owner_waits_until(c, terms.until); };
   const bool leaves = may_borrow ? std::any_of(borrowed_.begin(), borrowed_.end(), needed) : !borrowed_.empty();
-  if (!replanned && complete() && !room && !leaves) return false;
+  if (!replanned && has_all_homes() && !room && !leaves) return false;
   const std::vector<int> before = cores_;
   if (replanned) read_homes();
   may_borrow && !anew ? give_back_needed(terms) : return_borrowed(base::now_ns());
-  if (replanned || !complete()) take_homes();
+  if (replanned || !has_all_homes()) take_homes();
   if (room) borrow(most, terms);
-  list();
+  update_cores();
   return cores_ != before;
 }
 
@@ -153,7 +153,7 @@ std::vector<int> Holding::find_given() {
     if (table_.uses(c) && !contains(home_, c) && !contains(cores_, c)) given.push_back(c);
   }
   borrowed_.insert(borrowed_.end(), given.begin(), given.end());
-  list();
+  update_cores();
   return given;
 }
 
@@ -171,7 +171,7 @@ void Holding::return_wanted(const std::function<bool(int core)>& left) {
   };
   std::erase_if(kept_, give_back);
   std::erase_if(borrowed_, give_back);
-  list();
+  update_cores();
 }
 
 void Holding::lend_all(std::int64_t now, const Wait& wait, bool keeps_first) {
@@ -190,7 +190,7 @@ int Holding::offer(int most, std::int64_t now) {
     own_.pop_back();
     table_.offer(offered_.back(), now);
   }
-  list();
+  update_cores();
   return count;
 }
 
@@ -202,21 +202,21 @@ int Holding::reclaim() {
 
 void Holding::take_free_homes() {
   if (generation_ != table_.generation()) read_homes();
-  if (!complete()) take_homes();
-  list();
+  if (!has_all_homes()) take_homes();
+  update_cores();
 }
 
 int Holding::acquire(int most, const Terms& terms) {
   take_free_homes();
   const std::size_t before = borrowed_.size();
   borrow(static_cast<int>(own_.size() + kept_.size() + before) + std::min(most, table_.cores()), terms);
-  list();
+  update_cores();
   return static_cast<int>(borrowed_.size() - before);
 }
 
 void Holding::release(std::int64_t now) {
   return_borrowed(now);
-  list();
+  update_cores();
 }
 
 std::vector<int> Holding::cores_without_wanted() const {
@@ -232,7 +232,7 @@ void Holding::come_back() {
   own_.clear();  // lent
   if (generation_ != table_.generation()) read_homes();
   take_homes();
-  list();
+  update_cores();
 }
 
 }  // namespace steelyard::cores

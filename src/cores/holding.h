@@ -14,8 +14,8 @@ namespace steelyard::cores {
 class Holding {
  public:
   /// @param domain of each core: cores of the same domain are borrowed first
-  /// @param surplus if the table has slots (Homes::slots): how many more than there are cores. So many of those that
-  ///        could be borrowed are left, so that a borrower's threads find cores on which no other process computes.
+  /// @param surplus by how much the slots (Homes::slots) outnumber the cores; 0 without slots. As many slots are not
+  ///        borrowed, so that a borrower's threads find cores on which no other process computes.
   Holding(CoreTable& table, std::vector<int> domain, int surplus = 0);
 
   /// Before a region: leaves cores that the plan gave to other processes, takes those that this process owns, and
@@ -29,12 +29,13 @@ class Holding {
   /// Before a blocking call: leaves all cores that this process does not own, so that a process that the call wakes
   /// finds its cores free.
   void leave_foreign_cores(std::int64_t now);
-  /// Around a wait: lends all cores, or all but the first if `keeps_first`; then retakes those that this process owns.
+  /// Begins a wait: lends all cores, or all but the first if `keeps_first`.
   void lend_all(std::int64_t now, const Wait& wait, bool keeps_first = false);
-  /// The wait goes on for longer.
+  /// The wait lasts at least until then (ns).
   void expect_wait(std::int64_t until) { table_.expect_wait(until); }
+  /// After a wait: takes the cores that this process owns.
   void come_back();
-  /// During a wait: another process uses a core of this one, on which this one might run.
+  /// True during a wait if another process uses a core of this process that the program has not offered.
   bool others_use() const {
     return std::ranges::any_of(home_, [this](int c) { return table_.is_used_by_another(c) && !is_offered(c); });
   }
@@ -42,7 +43,7 @@ class Holding {
   // --- as the program says (steelyard/cores.h) ---
   /// Offers up to `most` more cores of its own to other processes, all but one at most, and returns how many.
   int offer(int most, std::int64_t now);
-  /// Takes the cores back that it has offered. Returns how many other processes still use: they are asked for them.
+  /// Takes the cores back that it has offered. Returns how many others still use, and asks for them.
   int reclaim();
   /// Borrows up to `most` more cores, and returns how many.
   int acquire(int most, const Terms& terms);
@@ -52,7 +53,7 @@ class Holding {
   void take_free_homes();
   /// Cores in use without those that their owners have asked for.
   std::vector<int> cores_without_wanted() const;
-  /// Returns those of the others that are `left` by the program.
+  /// Returns the cores that their owners have asked for and the program has `left`.
   void return_wanted(const std::function<bool(int core)>& left);
 
   /// Cores in use, its own first. Empty only if the process owns none. If all of its cores are borrowed, it shares the
@@ -65,7 +66,7 @@ class Holding {
     return !borrowed_.empty() || !kept_.empty() || generation_ != table_.generation();
   }
   /// All cores that belong here are in use, and no other: settle() has nothing to do without borrowing.
-  bool at_rest() const { return !lending_ && complete() && !holds_foreign_cores(); }
+  bool at_rest() const { return !lending_ && has_all_homes() && !holds_foreign_cores(); }
   /// True while the only core in use is one that a borrower still uses.
   bool shares() const { return shares_; }
   int home_count() const { return static_cast<int>(home_.size()); }
@@ -73,24 +74,24 @@ class Holding {
  private:
   void read_homes();
   void take_homes();
-  void keep_meanwhile();
+  void keep_former_cores();
   void leave(int core, std::int64_t now);
   void return_borrowed(std::int64_t now);
   void give_back_needed(const Terms& terms);
   void borrow(int most, const Terms& terms);
   int borrowable(const Terms& terms) const;
-  void list();
-  bool complete() const { return own_.size() + offered_.size() == home_.size(); }
+  void update_cores();
+  bool has_all_homes() const { return own_.size() + offered_.size() == home_.size(); }
   bool is_offered(int core) const;
 
   CoreTable& table_;
   std::vector<int> domain_;
   int surplus_;
   std::vector<int> home_;      // cores that this process owns
-  std::vector<int> own_;       // those of them that are in use here
-  std::vector<int> offered_;   // those of them that the program has offered
+  std::vector<int> own_;       // of home_: in use by this process
+  std::vector<int> offered_;   // of home_: offered by the program
   std::vector<int> former_;    // owned before the last plan; until all cores that are owned now are in use
-  std::vector<int> kept_;      // those of them that are in use until then
+  std::vector<int> kept_;      // of former_: still in use
   std::vector<int> borrowed_;  // owned by other processes
   std::vector<int> cores_;     // all in use
   std::uint32_t generation_ = 0;

@@ -13,7 +13,7 @@ struct Arrival {
   node::CpuSet mask;           ///< affinity mask: the CPUs that it was given
   int threads = 1;             ///< threads that its regions would have without Steelyard
   bool threads_chosen = true;  ///< the user chose that number (OMP_NUM_THREADS); otherwise it is the runtime's guess
-  int rank = 0;                ///< in MPI_COMM_WORLD, for sentences
+  int rank = 0;                ///< in MPI_COMM_WORLD, for messages
 };
 
 /// The owner of each PU at the start.

@@ -18,12 +18,12 @@ std::size_t LateJoin::footprint(int processes) {
 }
 
 LateJoin::LateJoin(Segment& segment, int processes, int me)
-    : names_(node::pid_namespace()),
+    : pid_namespace_(node::pid_namespace()),
       open_(segment.carve<std::atomic<std::int32_t>>(1)),
       requests_(segment.carve<Request>(processes)),
       processes_(processes),
       me_(me) {
-  requests_[me].names.store(names_);
+  requests_[me].pid_namespace.store(pid_namespace_);
 }
 
 void LateJoin::note_thread(int thread) {
@@ -31,8 +31,10 @@ void LateJoin::note_thread(int thread) {
 }
 
 bool LateJoin::possible() const {
-  const auto same = [this](int process) { return process != me_ && requests_[process].names.load() == names_; };
-  for (int process = 0; names_ != 0 && process < processes_; ++process) {
+  const auto same = [this](int process) {
+    return process != me_ && requests_[process].pid_namespace.load() == pid_namespace_;
+  };
+  for (int process = 0; pid_namespace_ != 0 && process < processes_; ++process) {
     if (same(process)) return true;
   }
   return false;
@@ -93,7 +95,7 @@ bool LateJoin::give(CoreTable& table, int core, int os_index, std::int64_t now) 
     const int process = (next_ + step) % processes_;
     Request& request = requests_[process];
     const auto waits = [](const auto& thread) { return thread.load() != 0; };
-    if (process == me_ || names_ == 0 || request.names.load() != names_ ||
+    if (process == me_ || pid_namespace_ == 0 || request.pid_namespace.load() != pid_namespace_ ||
         std::none_of(std::begin(request.thread), std::end(request.thread), waits) ||
         !table.may_borrow(process, core, request.until.load()))
       continue;

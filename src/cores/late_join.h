@@ -59,7 +59,7 @@ class LateJoin {
 
  private:
   struct alignas(64) Request {
-    std::atomic<std::uint64_t> names;  // the namespace in which its thread IDs are valid
+    std::atomic<std::uint64_t> pid_namespace;  // in which its thread IDs are valid
     std::atomic<std::uint32_t> given;
     std::atomic<std::int64_t> until;
     std::atomic<std::int32_t> thread[kMost];  // late-join threads, by kernel ID; 0: none, or it has its core
@@ -69,12 +69,12 @@ class LateJoin {
   // Size: threads of a team whose kernel IDs are kept. Later threads of larger teams run without late-join.
   static constexpr int kMostKnown = 256;
 
-  const std::uint64_t names_;        // the PID namespace of this process; 0: unknown
-  std::atomic<std::int32_t>* open_;  // requests of the node
-  Request* requests_;                // by process
+  const std::uint64_t pid_namespace_;  // of this process; 0: unknown
+  std::atomic<std::int32_t>* open_;    // requests of the node
+  Request* requests_;                  // by process
   int processes_;
   int me_;
-  int next_ = 0;  // the process that is served first: the order rotates
+  int next_ = 0;  // the process that is served next: the order rotates
   bool requesting_ = false;
   std::uint32_t seen_ = 0;
   std::int32_t placed_[kMost] = {};  // threads that request() has bound to their seats

@@ -10,17 +10,17 @@ namespace steelyard::cores {
 /// Mean iteration time, s, and its confidence interval. Windows that resemble the one before them count for less.
 class Length {
  public:
-  void add(double phase) {
-    if (windows_ == 0) first_ = phase;
-    if (windows_ > 0) products_ += phase * last_;
+  void add(double seconds) {
+    if (windows_ == 0) first_ = seconds;
+    if (windows_ > 0) products_ += seconds * last_;
     ++windows_;
-    sum_ += phase;
-    squares_ += phase * phase;
-    last_ = phase;
+    sum_ += seconds;
+    squares_ += seconds * seconds;
+    last_ = seconds;
   }
   double mean() const { return windows_ > 0 ? sum_ / static_cast<double>(windows_) : 0; }
-  /// From the standard error of the mean, with the correlation of neighbours in it; as python/steelyard/compare.py. One
-  /// window has no interval but its own length.
+  /// From the standard error of the mean, corrected for the correlation of neighbours; as python/steelyard/compare.py.
+  /// Of a single window, both bounds are its mean.
   decide::Interval interval(double confidence) const {
     const double half_width = decide::standard_errors(confidence) * standard_error();
     return {mean() - half_width, mean() + half_width};

@@ -162,7 +162,7 @@ void improve(Packing& packing, Domains& at) {
   }
 }
 
-/// Depth first over the items. Three kinds of branches are left: the bound is not better than the best leaf so far; the
+/// Depth first over the items. Three kinds of branches are cut: the bound is not better than the best leaf so far; the
 /// branch only exchanges like domains or like processes; the same state was reached before with no more moved.
 class Search {
  public:

@@ -20,9 +20,9 @@ bool complete(const std::vector<ProcessLoad>& loads, const std::vector<Scaling>&
          });
 }
 
-class Planner {
+class PlanSearch {
  public:
-  Planner(std::vector<ProcessLoad> loads, const std::vector<Scaling>& scaling, const NodeShape& shape)
+  PlanSearch(std::vector<ProcessLoad> loads, const std::vector<Scaling>& scaling, const NodeShape& shape)
       : loads_(std::move(loads)), scaling_(scaling), budget_(shape.budget) {
     JoinedShape merged = joined(shape);
     names_ = std::move(merged.name);
@@ -142,7 +142,7 @@ class Planner {
   const std::vector<ProcessLoad> loads_;
   const std::vector<Scaling>& scaling_;
   const int budget_;
-  std::vector<int> names_;              ///< in the shape, of the domains here: joined ones are one
+  std::vector<int> names_;              ///< by domain here: its number in the NodeShape
   std::vector<int> capacity_;           ///< by domain here
   std::vector<int> free_;               ///< the same without the cores of fixed processes
   std::vector<std::vector<int>> held_;  ///< by process and domain here
@@ -190,7 +190,7 @@ JoinedShape joined(const NodeShape& shape) {
 }
 
 Plan plan(const std::vector<ProcessLoad>& loads, const std::vector<Scaling>& scaling, const NodeShape& shape) {
-  if (complete(loads, scaling, shape)) return Planner(cleaned(loads), scaling, shape).make();
+  if (complete(loads, scaling, shape)) return PlanSearch(cleaned(loads), scaling, shape).make();
   Plan nothing;
   nothing.method = "as it is";
   for (const ProcessLoad& load : loads) nothing.threads.push_back(load.threads);

@@ -19,8 +19,7 @@ struct ProcessLoad {
   bool in_pool = false;    ///< its ceiling is that of a task pool in which most of its time is spent
 };
 
-/// How the region time of a process answers to threads: time(n) = time(m) * (m / n)^alpha. 1 is perfect, 0 is not at
-/// all.
+/// How region time depends on threads: time(n) = time(m) * (m / n)^alpha. 1: perfect scaling, 0: none.
 struct Scaling {
   double alpha = 1;
 };
@@ -57,7 +56,7 @@ struct Placement {
   bool exact = true;         ///< false where the search was cut short: the best that was found
 };
 
-/// Of one search for a place, in nodes times processes times domains: a whole plan must not take longer than a region.
+/// Limit of one search, in visited nodes times processes times domains: a plan must not take longer than a region.
 inline constexpr int kEffort = 100'000;
 
 /// Branch and bound over domains, exact: least `missing`, then least `moved`. `capacity[d]` cores in domain d;
@@ -69,7 +68,7 @@ Placement place(const std::vector<int>& wanted, const std::vector<int>& capacity
 /// A whole plan with its forecast.
 struct Plan {
   std::vector<int> threads;  ///< by process
-  std::vector<int> domain;   ///< by process; the first of joined ones; -1: wherever it is now
+  std::vector<int> domain;   ///< by process; of joined domains, the first; -1: where it is now
   double busy_now = 0;       ///< s, longest process of the window as it was, borrowed cores included
   double busy_then = 0;      ///< s, longest process of the window as forecast, on its own cores
   int moved = 0;             ///< cores that change owner; 0: everything stays as it is
@@ -89,21 +88,21 @@ struct NodeShape {
 /// A core of domain c may be given to process p where joined_domains(shape)[c] == plan.domain[p].
 std::vector<int> joined_domains(const NodeShape& shape);
 
-/// A node whose joined domains are one.
+/// A node with its joined domains merged.
 struct JoinedShape {
-  std::vector<int> name;               ///< in the shape, of the domains here
+  std::vector<int> name;               ///< by domain here: its number in the NodeShape
   std::vector<int> capacity;           ///< by domain here
   std::vector<std::vector<int>> held;  ///< by process and domain here
 };
 JoinedShape joined(const NodeShape& shape);
 
-/// Both methods, placed, cores left over handed out within the domains; fixed processes stay where they are. The better
-/// forecast wins. Forecasts closer than half a per cent are a tie, and then the plan that moves fewest cores wins: a
-/// process moves away from its memory on another socket only for a gain that can be measured.
+/// The plan with the better forecast: proportional share or integer optimum, each placed in the domains, with left-over
+/// cores handed out there. Fixed processes stay where they are. Of forecasts closer than half a per cent, the plan that
+/// moves fewest cores wins: a process leaves its memory on another socket only for a gain that can be measured.
 /// If no plan is better than the present one, and on input that allows no plan, no core moves.
 Plan plan(const std::vector<ProcessLoad>& loads, const std::vector<Scaling>& scaling, const NodeShape& shape);
 
-/// With one thread at least, and without times that are negative or not finite.
+/// The loads with at least one thread each, and 0 for times that are negative or not finite.
 std::vector<ProcessLoad> cleaned(std::vector<ProcessLoad> loads);
 
 }  // namespace steelyard::cores

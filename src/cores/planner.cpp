@@ -55,7 +55,7 @@ bool Planner::read(const TickBoard& ticks, TickSource source, std::int64_t from,
     if (first.threads != last.threads) return false;
     load.threads = static_cast<int>(last.threads);
     if (settling_ && load.threads != owned) return false;
-    // Another core would be of no use in the pool, and missed there by the rank that gave it. What it has, it keeps.
+    // Another core would be of no use in this rank's pool, and missing in the giver's. The rank keeps its cores.
     const int pool_threads = std::max(process.pool_threads.load(std::memory_order_relaxed), load.threads);
     load.in_pool = process.pool_threads.load(std::memory_order_relaxed) > 0 && pool_threads < load.ceiling;
     if (load.in_pool) load.ceiling = pool_threads;
@@ -72,8 +72,8 @@ bool Planner::read(const TickBoard& ticks, TickSource source, std::int64_t from,
   return window.elapsed > 0;
 }
 
-// Steps that take twice as long as before, at least, are other steps: how many of them a window spans was planned for
-// the shorter ones. Collectives while a program sets up look like steps of some 0.1 ms, of which a window has hundreds.
+// True if steps take at least twice as long as before: a window was planned for shorter steps, and ends early. While a
+// program sets up, collectives look like steps of some 0.1 ms, of which a window has hundreds.
 bool Planner::took_long(const TickBoard& ticks, std::int64_t newest) const {
   const double wanted = rule_->seconds_wanted();
   Tick first, last;
@@ -130,7 +130,7 @@ void Planner::note(const Verdict& verdict, const Window& window) {
     }
   }
   if (verdict.action == Action::undo) {
-    // Without a judgement it is a return to the start, as the loads change faster than moves pay.
+    // Not judged: the counts of the start are restored, as the loads change faster than moves pay.
     if (!verdict.judged) undo_open_moves();
     after_ = {};
     moved_ = std::any_of(present(), decisions_.end(), [](const auto& decision) {
@@ -156,7 +156,7 @@ void Planner::note(const Verdict& verdict, const Window& window) {
     after_ = {};
     return;
   }
-  // Saying no again and again is one decision with a count.
+  // Refusals in a row are one decision with a count.
   decision.what = kNoMove;
   if (!decisions_.empty() && decisions_.back().what == kNoMove) {
     decision.repeats = decisions_.back().repeats + 1;

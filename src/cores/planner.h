@@ -21,10 +21,10 @@ class Planner {
   /// The plan to apply now; nullptr for none. Valid until the next call.
   const Plan* consider(const observe::TickBoard& ticks, observe::TickSource source, int ticks_per_phase,
                        std::int64_t start, const std::function<NodeShape()>& shape);
-  /// Cores have gone back to the homes of the start, since the count of `rank` has become fixed: what was learnt is
-  /// void. `time`: s since the run began.
+  /// The cores of the start are restored, since the thread count of `rank` has become fixed: forgets what was learnt.
+  /// `time`: s since the run began.
   void start_again(double time, int rank);
-  /// The cores of the job have changed by a request from outside: what was learnt is void. Or the request was refused.
+  /// After a request from outside. If it has changed the cores of the job, forgets what was learnt.
   void requested(observe::DecisionRecord decision);
   const std::vector<observe::DecisionRecord>& decisions() const { return decisions_; }
   void report(observe::NodeRecord& node, std::vector<observe::DecisionRecord>& decisions, const NodeShape& shape) const;

@@ -78,7 +78,7 @@ bool slowest_is_in_pool(const std::vector<ProcessLoad>& loads) {
 struct Policy::State {
   PolicyOptions options;
   Estimate estimate;
-  /// The last window did not fit: what to believe from it on, if the next one does not fit either.
+  /// The last window did not fit. Replaces the estimate if the next window does not fit either.
   struct Doubt {
     Estimate estimate;
     int phases;
@@ -102,6 +102,7 @@ struct Policy::State {
   int phases_wanted() const;
 
  private:
+  /// The user says when to plan.
   bool by_hand() const { return options.every > 0 || options.at > 0; }
   /// The phase at which the user wants a plan; 0: not any more.
   long next_by_hand() const;
@@ -109,7 +110,7 @@ struct Policy::State {
   Estimate::News observe(const Window& window);
   Estimate::News learn(const Window& window);
   void account_for_last_move();
-  bool fell_for_restless_loads(const Window& window) const;
+  bool should_restore_start(const Window& window) const;
   void check(const Window& window, Verdict& verdict);
   void decide(const NodeShape& shape, bool forced, Verdict& verdict);
   void apply(Verdict& verdict, const NodeShape& shape);
@@ -137,7 +138,7 @@ int Policy::State::phases_wanted() const {
   return static_cast<int>(wanted);
 }
 
-/// The loads have changed: did the last move live long enough?
+/// The loads have changed. Caution grows if the last move has not paid by now.
 void Policy::State::account_for_last_move() {
   if (applied_at < 0) return;
   const bool paid = phase - applied_at >= static_cast<long>(Trial::kWindows) * shortest_window();
@@ -145,9 +146,9 @@ void Policy::State::account_for_last_move() {
   applied_at = -1;
 }
 
-/// A move was overtaken by the next change before it had paid: what is left of it fits no loads. The start's counts at
-/// least fit what the user had in mind.
-bool Policy::State::fell_for_restless_loads(const Window& window) const {
+/// True if loads change before moves pay, so that the thread counts of the last move fit no loads. Those of the start
+/// fit what the user had in mind.
+bool Policy::State::should_restore_start(const Window& window) const {
   if (by_hand() || caution < 2 * kCaution) return false;
   for (std::size_t p = 0; p < window.loads.size(); ++p)
     if (window.loads[p].threads != start.threads[p]) return true;
@@ -327,7 +328,7 @@ Verdict Policy::State::consider(const Window& raw, const NodeShape& shape) {
   const Window window = cleaned(raw);
   const Estimate::News news = observe(window);
   if (start.threads.size() != window.loads.size()) start = as_it_is(shape);
-  if (news == Estimate::News::changed && fell_for_restless_loads(window)) {
+  if (news == Estimate::News::changed && should_restore_start(window)) {
     verdict.action = Action::undo;
     verdict.plan = start;
     for (std::size_t p = 0; p < window.loads.size(); ++p)

@@ -6,14 +6,14 @@
 #include "cores/rule.h"
 #include "decide/settings.h"
 
-// When to act: the paper leaves the step to the user, here it follows from what was measured.
+// When to act. In the paper, the user chooses the step; here, it follows from measurements.
 namespace steelyard::cores {
 
 struct PolicyOptions {
   double least_gain = 0.02;   ///< fraction by which a forecast gain must exceed what could be noise
   double move_cost = 100e-6;  ///< s for each core that changes owner (rebinding, cold caches); refined by measurement
-  double noise_factor = 2.5;  ///< standard deviations of what was seen that could be noise
-  int every = 0;              ///< --balance-every: consider only each n-th phase, unconditionally of noise; 0 = decide
+  double noise_factor = 2.5;  ///< a gain of up to so many standard deviations could be noise
+  int every = 0;              ///< --balance-every: consider only each n-th phase, whatever the noise; 0 = decide
   int at = 0;                 ///< --balance-at: consider once, at this phase; 0 = decide
   bool sabo = false;          ///< by the rule of the SABO paper (sabo.h) instead; of the above, only every and at count
   decide::Settings decision = {};

@@ -29,8 +29,8 @@ struct Verdict {
   double cost = 0;           ///< s
   /// Set once, when the last applied move was confirmed or refuted.
   bool judged = false;
-  /// Set once, when its trial ended without either: after Trial::kWindows, because the loads or thread counts have
-  /// changed, or because of another move.
+  /// Set once, when the trial of the last move ended undecided: after Trial::kWindows, because the loads or thread
+  /// counts have changed, or because of another move.
   bool undecided = false;
   bool helped = false;
   double measured_gain = 0;
@@ -48,16 +48,16 @@ class Rule {
   virtual Verdict consider(const Window& window, const NodeShape& shape) = 0;
   /// Steps that the next window should span at least.
   virtual int phases_wanted() const = 0;
-  /// How long these take, as long as phases have taken so far, s; 0: not known.
+  /// How long these are expected to take, s; 0: unknown.
   virtual double seconds_wanted() const { return 0; }
 };
 
-/// Why no core can move between so many processes of the node; empty where cores can. `all_fixed`: no process may
+/// Why no core can move between `processes` processes of a node; empty if cores can. `all_fixed`: no process may
 /// change its thread count.
 std::string obstacle(std::size_t processes, bool all_fixed, const NodeShape& shape);
 /// The same, or that nothing was measured.
 std::string obstacle(const Window& window, const NodeShape& shape);
-/// Without times that are negative or not finite.
+/// The window with 0 for times that are negative or not finite.
 Window cleaned(Window window);
 
 }  // namespace steelyard::cores

@@ -48,7 +48,7 @@ class Search {
   int nodes_ = 0;
 };
 
-/// Domains that a process spans are one to the rule, as to Steelyard's own.
+/// Domains that a process spans are one to this rule, as to the planner.
 struct Sockets : JoinedShape {
   explicit Sockets(const NodeShape& shape) : JoinedShape(joined(shape)) {}
   std::size_t home(std::size_t p) const {

@@ -61,7 +61,7 @@ Trial::Judgement Trial::judge(bool steady_total, double noise) const {
   if (result == decide::Forecast::Result::confirmed) {
     judgement.ruling = Ruling::helped;
   } else if (result == decide::Forecast::Result::refuted) {
-    // Less than promised may still be a gain, and waiting for its proof costs nothing.
+    // Less than forecast may still be a gain, and waiting for its proof costs nothing.
     if (last || judgement.gain <= 0) judgement.ruling = Ruling::failed;
   } else if (last) {
     judgement.ruling = judgement.gain < forecast / 2 ? Ruling::failed : Ruling::kept;

@@ -11,7 +11,7 @@ namespace steelyard::cores {
 
 struct Window;
 
-/// Windows with the same loads and the same thread counts: the latest ones.
+/// The latest windows with the same loads and thread counts.
 class Spell {
  public:
   void add(const Window& window);
