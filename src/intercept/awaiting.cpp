@@ -40,9 +40,9 @@ namespace {
 enum Notice : int { mpi_initialised, launcher_started };
 
 int g_sockets[] = {-1, -1};
-bool g_mpi_was = false;  // in this process
-bool g_said = false;     // that nothing is balanced
-pid_t g_program = 0;     // this process, if it is an MPI program that `steelyard run` became
+bool g_mpi_initialised = false;  // in this process
+bool g_said = false;             // that nothing is balanced
+pid_t g_program = 0;             // this process, if it is an MPI program that `steelyard run` became
 
 /// True in the process that `steelyard run` became, whichever program runs there by now.
 bool is_first_process() { return base::options().awaits_mpi && getpid() == base::options().process; }
@@ -105,7 +105,7 @@ bool keeps_standard_error() {
 void keep_standard_error() {
   if (fstat(STDERR_FILENO, &g_errors_file) != 0) return;
   g_errors = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, kFirstDescriptor);
-  // The launcher waits until all have closed it: not for a child that outlives this process.
+  // The launcher waits until all processes have closed it, and a child may outlive this process.
   pthread_atfork(nullptr, nullptr, [] {
     if (keeps_standard_error()) close(g_errors);
     g_errors = -1;
@@ -116,7 +116,7 @@ void reopen_standard_error() {
   if (fcntl(STDERR_FILENO, F_GETFD) < 0 && keeps_standard_error()) dup2(g_errors, STDERR_FILENO);
 }
 
-void give(Notice notice) {
+void send_notice(Notice notice) {
   if (base::options().process == 0 || is_first_process()) return;
   const int descriptor = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (descriptor < 0) return;
@@ -132,7 +132,7 @@ bool has_come(Notice notice) {
   return g_sockets[notice] >= 0 && recv(g_sockets[notice], &byte, 1, MSG_DONTWAIT | MSG_PEEK) >= 0;
 }
 
-bool mpi_was() { return g_mpi_was || g_sockets[mpi_initialised] < 0 || has_come(mpi_initialised); }
+bool any_mpi_initialised() { return g_mpi_initialised || g_sockets[mpi_initialised] < 0 || has_come(mpi_initialised); }
 
 /// By their names: looking up a function would allocate memory.
 bool has_mpi_library() {
@@ -144,7 +144,7 @@ bool has_mpi_library() {
 /// At the end of the process that `steelyard run` became. A signal handler may be the caller, by _exit(): it allocates
 /// no memory.
 void tell_of_no_mpi() {
-  if (!is_first_process() || !base::options().speaks || g_said || mpi_was()) return;
+  if (!is_first_process() || !base::options().speaks || g_said || any_mpi_initialised()) return;
   g_said = true;
   reopen_standard_error();
   char command[1024];  // Size: of the part that is shown
@@ -179,10 +179,10 @@ void tell_of_dropped_preload(const char* program, std::string_view path, char* c
                              std::string_view shown) {
   const base::Options& options = base::options();
   const bool before_init = g_program == getpid();
-  if (!(is_first_process() || before_init) || !options.speaks || g_said || g_mpi_was) return;
+  if (!(is_first_process() || before_init) || !options.speaks || g_said || g_mpi_initialised) return;
   // exec fails for most directories of PATH that a shell tries.
   if (has_this_library(variables) || base::locate(program, path).error != 0) return;
-  if (!before_init && mpi_was()) return;
+  if (!before_init && any_mpi_initialised()) return;
   g_said = true;
   if (before_init) {
     const auto own = std::string_view(options.command).substr(0, options.command.find('\x1f'));
@@ -283,8 +283,8 @@ int execute_at(int descriptor, const char* path, char* const arguments[], char* 
   return static_cast<int>(syscall(SYS_execveat, descriptor, path, arguments, variables, flags));  // glibc before 2.34
 }
 
-/// Calls `function` with a list of arguments. In `rest` stand, behind `first`, the others, nullptr, and, if they are
-/// `given`, the variables.
+/// Calls `function` with a list of arguments.
+/// @param rest the arguments behind `first`, nullptr, and, if `given`, the variables
 int execute_list(Exec* function, const char* program, const char* first, va_list rest, bool given = false) {
   va_list counted;
   va_copy(counted, rest);
@@ -330,22 +330,22 @@ void await_mpi() {
     for (const Notice notice : {mpi_initialised, launcher_started}) listen_for(notice);
     if (mine.speaks) keep_standard_error();
   } else if (base::is_launcher_program(program_invocation_short_name)) {
-    give(launcher_started);
+    send_notice(launcher_started);
   }
 }
 
 void mpi_begins() {
-  g_mpi_was = true;
-  give(mpi_initialised);
+  g_mpi_initialised = true;
+  send_notice(mpi_initialised);
   if (!base::options().awaits_mpi) return;
   restore_environment_of_children();
   gomp::attach();
 }
 
 void other_mpi_begins() {
-  g_mpi_was = true;
+  g_mpi_initialised = true;
   const base::Options& options = base::options();
-  give(mpi_initialised);
+  send_notice(mpi_initialised);
   if (options.awaits_mpi) restore_environment_of_children();
   if (!options.speaks) return;
   base::say(
@@ -361,9 +361,9 @@ extern "C" __attribute__((visibility("default"))) void _exit(int status) {
   for (;;) syscall(SYS_exit_group, status);
 }
 
-// env and nice call execvp(), shells call execve(). None of these comes here through another: libc calls its own.
-// Each goes on to the next function of its name, which a tool may have wrapped; those with a list cannot, and go on to
-// execve() or execvpe(). posix_spawn() and system() start children, whose end the parent sees.
+// env and nice call execvp(), shells call execve(). Calls inside libc do not come here. Each goes on
+// to the next function of its name, which a tool may have wrapped; those with a list cannot, and go on to execve() or
+// execvpe(). posix_spawn() and system() start children, whose end the parent sees.
 #define HOOK extern "C" __attribute__((visibility("default"))) int
 
 HOOK execve(const char* path, char* const arguments[], char* const variables[]) {

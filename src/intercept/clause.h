@@ -20,8 +20,8 @@ F* behind(const char* name, F*& cache) {
   return cache;
 }
 
-/// Notes the num_threads clause for the region that follows; what is left of it.
-unsigned int clause(unsigned int count);
+/// Notes the num_threads clause of the region that follows. Returns the count to pass on; 0: none.
+unsigned int note_clause(unsigned int count);
 
 /// True once after this thread met a num_threads clause: the region that follows asks for its number of threads.
 bool take_clause_flag();
@@ -37,7 +37,7 @@ void set_region_source(const RegionSource& source);
 /// What was set, once.
 RegionSource take_region_source();
 
-/// The address that the wrapper which says this returns to.
+/// In a wrapper: the address to which the wrapper returns.
 #define STEELYARD_SITE reinterpret_cast<std::uint64_t>(__builtin_return_address(0))
 
 }  // namespace steelyard::intercept

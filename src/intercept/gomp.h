@@ -57,10 +57,10 @@ class alignas(64) Region {
   loops::VirtualTeam* virtual_team_ = nullptr;  // null: no thread runs the body more than once
 };
 
-/// True if what the calling thread waits and executes in tasks is that of a measured region.
+/// True if the waits and tasks of the calling thread are those of a measured region.
 bool in_measured_region();
 
-/// The function that runs an explicit task by `body`, and interrupts the wait in which the thread executes it.
+/// A function that runs `body` as an explicit task, and interrupts the thread's wait meanwhile.
 Body bracketed(Body body);
 
 /// Runs a region by `call(body, data, count)`, which calls the entry point of the runtime behind ours. `code`: the
@@ -73,7 +73,7 @@ void run_region(std::uint64_t site, Body body, void* data, unsigned int count, b
     call(Region::run, static_cast<void*>(&region), region.count());
   } else {
     set_region_source({site, reinterpret_cast<const void*>(code != nullptr ? code : body), shares});
-    call(body, data, clause(count));
+    call(body, data, note_clause(count));
   }
 }
 

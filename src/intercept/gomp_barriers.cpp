@@ -6,7 +6,7 @@
 
 namespace steelyard::intercept::gomp {
 
-// A worker that has ended its part executes tasks at the barrier at the end of the outermost region, at no place.
+// A worker that has ended its part executes tasks at the barrier at the end of the outermost region: it has no Place.
 bool in_measured_region() {
   if (!is_gnu()) return false;
   const session::Place* const here = session::place();
@@ -37,7 +37,7 @@ STEELYARD_BARRIER(GOMP_barrier, void)
 STEELYARD_BARRIER(GOMP_barrier_cancel, bool)
 STEELYARD_BARRIER(GOMP_sections_end, void)
 STEELYARD_BARRIER(GOMP_sections_end_cancel, bool)
-// All but one thread wait in it for what that one copies to them.
+// In it, all threads but one wait for the data of that thread.
 STEELYARD_BARRIER(GOMP_single_copy_start, void*)
 
 // The end of a worksharing construct with task reductions. There is a barrier in it.

@@ -49,7 +49,7 @@ Body target_body(Body body, unsigned int flags) {
   return (flags & kNowait) != 0 && behind("omp_get_num_devices", devices)() == 0 ? bracketed(body) : body;
 }
 
-/// LLVM's runtime is installed under the name of GNU's in places, so the name says nothing.
+/// Some systems install LLVM's runtime under the name of GNU's, so the name says nothing.
 bool has_entry_points_of_clang(const void* address) {
   void* const library = base::library_of(address);
   return library != nullptr && dlsym(library, "__kmpc_fork_call") != nullptr;
@@ -78,7 +78,7 @@ void attach() {
   const Runtime found = has_entry_points_of_clang(parallel) ? Runtime::llvm : Runtime::gnu;
   Runtime unknown = Runtime::unknown;
   if (!g_runtime.compare_exchange_strong(unknown, found) || found != Runtime::gnu) return;
-  // It has read it as it was loaded, and the program's children must not.
+  // The runtime has read the variable as it was loaded; the program's children must not see it.
   if (base::options().gomp_spincount_set) unsetenv("GOMP_SPINCOUNT");
   session::take_loops();
   session::attach_gnu_openmp(max_threads);
@@ -88,7 +88,7 @@ Region::Region(std::uint64_t site, Body body, void* data, unsigned int count, bo
                void* first_word, Body code)
     : first_word_(first_word), body_(body), data_(data), count_(count) {
   first_region_begins();
-  const bool by_clause = count > 0 && !session::says_nothing(static_cast<int>(count));
+  const bool by_clause = count > 0 && !session::is_redundant_clause(static_cast<int>(count));
   const int requested = by_clause ? static_cast<int>(count) : max_threads();
   const session::RegionTerms terms =
       session::region_begin({site, requested, by_clause, session::RegionRequest::Threads::by_argument,
@@ -96,8 +96,8 @@ Region::Region(std::uint64_t site, Body body, void* data, unsigned int count, bo
   cells_ = terms.cells;
   measured_ = terms.measured;
   if (!by_clause && terms.threads > 0) count_ = static_cast<unsigned int>(terms.threads);
-  // The runtime takes a region of one thread for no region at all, so one inside of it would get a team, which it has
-  // not where the outer region has the program's own count.
+  // To the runtime, a region of one thread is not active. A region inside of it would get a team, unlike with the
+  // program's own count.
   if (session::in_region_reduced_to_one() && active_level() + 1 >= max_active_levels()) count_ = 1;
   if (terms.virtual_threads > 0) {
     virtual_team_ = &g_virtual_team;
@@ -157,7 +157,7 @@ template <class Call>
 void start_region(std::uint64_t site, Body body, void* data, unsigned int count, bool shares, const Call& call) {
   if (!is_gnu()) {
     set_region_source({site, reinterpret_cast<const void*>(body), shares});
-    call(body, data, clause(count));
+    call(body, data, note_clause(count));
     return;
   }
   Region& region = *open_regions().emplace_back(std::make_unique<Region>(site, body, data, count, false, shares));
@@ -183,7 +183,7 @@ STEELYARD_EXPORT unsigned int GOMP_parallel_reductions(Body body, void* data, un
   behind("GOMP_parallel_reductions", real);
   if (!is_gnu()) {
     set_region_source({STEELYARD_SITE, reinterpret_cast<const void*>(body)});
-    return real(body, data, clause(count), flags);
+    return real(body, data, note_clause(count), flags);
   }
   Region region(STEELYARD_SITE, body, data, count, true, false, *static_cast<void**>(data));
   return real(Region::run, &region, region.count(), flags);

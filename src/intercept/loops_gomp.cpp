@@ -25,7 +25,7 @@ bool begin(std::uint64_t site, Schedule schedule, long from, long to, long step,
   return true;
 }
 
-/// Where it goes down the step is negative, in two's complement.
+/// A loop that counts down has a negative step, in two's complement.
 bool begin(std::uint64_t site, Schedule schedule, bool up, Unsigned from, Unsigned to, Unsigned step,
            std::uint64_t grain) {
   if (!session::follows_loops()) return false;
@@ -36,7 +36,7 @@ bool begin(std::uint64_t site, Schedule schedule, bool up, Unsigned from, Unsign
   return true;
 }
 
-/// The same with schedule(runtime), which then is `set`.
+/// The same with schedule(runtime). Returns in `set` what that stands for.
 template <class... Bounds>
 bool begin_runtime(RunSchedule& set, std::uint64_t site, Bounds... bounds) {
   if (!session::follows_loops()) return false;
@@ -46,8 +46,8 @@ bool begin_runtime(RunSchedule& set, std::uint64_t site, Bounds... bounds) {
   return false;
 }
 
-/// The runtime does it, and is told what is set: GNU's entry points have no such call. True where there are iterations,
-/// which are asked for as ever.
+/// Begins a loop of LLVM's runtime with the schedule `set`, for which GNU's entry points have no call. True if it has
+/// iterations, which the caller asks for as usual.
 template <class Value, class Stride, class Init>
 bool start_as_set(const char* name, Init*& init, const RunSchedule& set, bool up, Value from, Value to, Stride step) {
   static std::int32_t (*thread_number)(void*) = nullptr;
@@ -112,7 +112,7 @@ void run_combined(void* argument) {
   end();
 }
 
-/// One that is left to the runtime: each of its threads notes that.
+/// Such a region whose loop is left to the runtime: each of its threads notes that.
 struct LeftCombined {
   Body body;
   void* data;
@@ -140,7 +140,7 @@ void leave_combined(Real* real, std::optional<session::Left> why, Body body, voi
 /// Why a loop that could be ours is not.
 session::Left why_left() { return session::reason_to_leave().value_or(session::Left::other); }
 
-/// The loop is ours. False if it cannot be.
+/// Runs a region that is one loop of ours. False if the loop cannot be.
 bool take_combined(Body body, void* data, std::uint64_t site, Schedule schedule, unsigned int threads, long from,
                    long to, long step, std::uint64_t grain, unsigned int flags) {
   static void (*real)(Body, void*, unsigned int, unsigned int) = nullptr;
@@ -178,7 +178,7 @@ using steelyard::session::Schedule;
     return behind(#name, real)(up, from, to, step, chunk, first, last);                                           \
   }                                                                                                               \
   STEELYARD_LOOP_NEXT(next_name, Unsigned)
-// Without: runtime.
+// Without a chunk size: runtime.
 #define STEELYARD_LOOP_RUNTIME_START(name, next_name)                                                          \
   STEELYARD_EXPORT bool name(long from, long to, long step, long* first, long* last) {                         \
     static bool (*real)(long, long, long, long*, long*) = nullptr;                                             \

@@ -24,7 +24,7 @@ enum Kind : std::int32_t {
 };
 constexpr std::int32_t kMonotonic = 1 << 29, kNonmonotonic = 1 << 30;  // Format: sched_type of LLVM's runtime
 
-// Chunks in ascending order in each thread were the rule before OpenMP 5.0, which compilers mark by saying nothing.
+// Before OpenMP 5.0, each thread had its chunks in ascending order: compilers mark that by neither modifier.
 std::optional<session::Left> reason_to_leave(std::int32_t schedule) {
   const std::int32_t kind = schedule & ~(kMonotonic | kNonmonotonic);
   if (kind >= kOrderedFirst && kind <= kOrderedLast) return session::Left::ordered;
@@ -145,8 +145,8 @@ STEELYARD_EXPORT std::int32_t __kmpc_sections_init(void* location, std::int32_t 
   return behind("__kmpc_sections_init", real)(location, thread);
 }
 
-// Newer compilers say where a loop ends. A loop of ours has ended when it ran out. A runtime without this call has only
-// programs without it.
+// Newer compilers mark a loop's end. A loop of ours ended when its iterations ran out. If a program calls this, its
+// runtime defines it.
 STEELYARD_EXPORT void __kmpc_dispatch_deinit(void* location, std::int32_t thread) {
   static void (*real)(void*, std::int32_t) = nullptr;
   Place* const here = place();
@@ -157,7 +157,7 @@ STEELYARD_EXPORT void __kmpc_dispatch_deinit(void* location, std::int32_t thread
   behind("__kmpc_dispatch_deinit", real)(location, thread);
 }
 
-// Said before the loop that it is about: its iterations wait for each other, which takes the runtime's order.
+// Called before a loop whose iterations wait for each other, which needs the runtime's order.
 STEELYARD_EXPORT void __kmpc_doacross_init(void* location, std::int32_t thread, std::int32_t dimensions,
                                            const void* bounds) {
   static void (*real)(void*, std::int32_t, std::int32_t, const void*) = nullptr;

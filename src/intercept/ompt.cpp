@@ -61,8 +61,8 @@ void on_parallel_end(ompt_data_t*, ompt_data_t*, int, const void*) {
   session::region_gone(region);
 }
 
-// A worker's end events come when the next region wakes it, and with no parallel data: what was noted at its begin
-// tells.
+// A worker's end events come when the next region wakes it, and with no parallel data: `task` has what was noted at its
+// begin.
 void on_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t* parallel, ompt_data_t* task, unsigned int team,
                       unsigned int thread, int flags) {
   if ((flags & ompt_task_initial) != 0) return;
@@ -96,7 +96,7 @@ void on_sync_region(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint, omp
   begins ? session::barrier_begin() : session::barrier_end();
 }
 
-// Null are the data of tasks in regions that are not measured.
+// Tasks in regions that are not measured have null data.
 void on_task_create(ompt_data_t* creator, const ompt_frame_t*, ompt_data_t* task, int flags, int, const void*) {
   if ((flags & ompt_task_explicit) == 0) return;
   session::work_shared();
@@ -131,7 +131,7 @@ F* function_of(ompt_function_lookup_t lookup, const char* name) {
   return runtime != nullptr ? reinterpret_cast<F*>(dlsym(runtime, name)) : nullptr;
 }
 
-/// The runtime has read it by now, and the program's children must not.
+/// The runtime has read the variable by now; the program's children must not see it.
 void forget_blocktime() {
   if (base::options().kmp_blocktime_set) unsetenv("KMP_BLOCKTIME");
 }

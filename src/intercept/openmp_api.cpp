@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The OpenMP calls by which a program learns or fixes its number of threads, in C and Fortran. Each forwards to the
-// OpenMP runtime behind us, after the Session has had its say.
+// OpenMP runtime behind Steelyard, after asking the Session.
 #include <dlfcn.h>
 #include <fmt/format.h>
 
@@ -78,8 +78,8 @@ void set_num_threads(int count) {
 
 }  // namespace
 
-unsigned int clause(unsigned int count) {
-  if (session::says_nothing(static_cast<int>(count))) count = 0;
+unsigned int note_clause(unsigned int count) {
+  if (session::is_redundant_clause(static_cast<int>(count))) count = 0;
   t_clause = count > 1;
   return count;
 }
@@ -114,7 +114,7 @@ STEELYARD_EXPORT void omp_set_num_threads_(const int* count) { set_num_threads(*
 // clang announces a num_threads clause by this call, gcc by an argument of the region (gomp_regions.cpp).
 STEELYARD_EXPORT void __kmpc_push_num_threads(void* location, int thread, int count) {
   static void (*real)(void*, int, int) = nullptr;
-  if (clause(static_cast<unsigned int>(std::max(count, 1))) == 0) return;
+  if (note_clause(static_cast<unsigned int>(std::max(count, 1))) == 0) return;
   t_clause = true;
   behind("__kmpc_push_num_threads", real)(location, thread, count);
 }

@@ -49,7 +49,7 @@ void set_schedule(std::uint32_t kind, std::int32_t chunk) {
   real_set(kind, chunk);
 }
 
-/// The program reads what it has written.
+/// Without the mark: the program reads what it has set.
 void get_schedule(std::uint32_t& kind, std::int32_t& chunk) {
   real_get(kind, chunk);
   const bool marked = is_plain_static(kind, chunk) && session::takes_loops() && !gomp::is_gnu();

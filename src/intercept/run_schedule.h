@@ -18,9 +18,8 @@ struct RunSchedule {
 };
 /// Asks the OpenMP runtime: about 10 ns.
 RunSchedule run_schedule();
-/// The same for the schedule(runtime) loop that this thread begins next in its region; once for each. All its threads
-/// get one answer, that of the first to come to this loop: what a mark says of one task's schedule it need not say of
-/// the others'.
+/// The same for the schedule(runtime) loop that this thread begins next in its region; once for each. The first thread
+/// that comes to the loop asks for all: the marks of set_schedule() may differ between tasks.
 RunSchedule run_schedule_of_region();
 
 }  // namespace steelyard::intercept

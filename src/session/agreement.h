@@ -45,7 +45,7 @@ class Agreement {
   static constexpr std::uint64_t kAnswers = (std::uint64_t{1} << kBits) - 1;
   static constexpr std::uint32_t kTags = UINT32_MAX >> (kBits - 32);
   static std::uint32_t tag_of(std::uint64_t word) { return static_cast<std::uint32_t>(word >> kBits); }
-  /// Tags come round again.
+  /// Tags wrap around.
   static bool is_before(std::uint32_t one, std::uint32_t other) { return ((other - one) & kTags) <= kTags / 2; }
 
   std::array<std::atomic<std::uint64_t>, kKept> said_ = {};

@@ -22,7 +22,7 @@ class Capability {
   virtual ~Capability() = default;
   /// The bits that this rank wants.
   virtual std::uint32_t wanted(const Session&) const { return kOn; }
-  /// What all ranks want. Only if kOn is among the bits.
+  /// The bits that all ranks want. Called only if kOn is among them.
   virtual void agreed(std::uint32_t /*bits*/, Session&) {}
   /// Its part of the segment; without `attach` if it has none. If there is no segment, a capability with such a part is
   /// off.

@@ -42,7 +42,7 @@ cores::Options chosen_options() {
   return chosen;
 }
 
-// The figures of such a run are those of several sets of cores.
+// If the job was resized, the figures of the run cover several sets of cores.
 void note_requests(observe::Contribution& part) {
   const auto requested = [](const auto& decision) { return decision.outcome == observe::Outcome::requested; };
   const auto last = std::find_if(part.decisions.rbegin(), part.decisions.rend(), requested);

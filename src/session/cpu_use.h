@@ -5,7 +5,7 @@
 
 namespace steelyard::session {
 
-/// What the process has had of the cores until some time.
+/// CPU time and waits for a CPU of this process, until some time.
 struct CpuUse {
   double seconds = 0;                     ///< on a core, of all threads, those that have ended included
   std::map<int, std::int64_t> run_delay;  ///< by node::run_delays()
@@ -18,7 +18,7 @@ struct CpuUse {
   void leave_out(const CpuUse& begin, const CpuUse& end);
 };
 
-/// Of this process, until now. Reads a file for each thread, about 4 us.
+/// Until now. Reads a file for each thread, about 4 us.
 CpuUse cpu_use();
 
 }  // namespace steelyard::session

@@ -105,8 +105,8 @@ int most_threads(const observe::Site& site) {
   return site.pool_threads > 0 ? std::max(g_limits.program, site.pool_threads) : std::numeric_limits<int>::max();
 }
 
-// The program has loaded it after start(), when the cores were shared out without knowing of its threads. A team of as
-// many threads as the rank has cores would be smaller than without Steelyard.
+// The program has loaded its OpenMP runtime after start(), which shared out the cores without knowing its threads. With
+// as many threads as the rank has cores, a team would be smaller than without Steelyard.
 void meet_late_runtime(Session& session, bool gnu) {
   decide_limits(gnu ? g_gnu.load()() : g_openmp.max_threads());
   session.processes[session.me].thread_ceiling.store(g_limits.ceiling);
@@ -130,8 +130,8 @@ bool matters(const Session& session, const observe::Site& site) {
   return session.node_cores > session.count || site.own_ns > kWorthBorrowing;
 }
 
-// One call may begin regions with different bodies: a function whose last act it is leaves its caller's address to
-// return to.
+// Regions with different bodies may have one return address: after a tail call, the runtime returns to the function
+// further out.
 std::uint64_t key_of(const RegionRequest& request) {
   return (request.site ^ base::spread(reinterpret_cast<std::uint64_t>(request.body))) | 1;
 }
@@ -212,7 +212,7 @@ void note_fixed(Session& session, observe::Site& site, std::int64_t wall) {
 }
 
 void note_set_by_program(int count) {
-  // As before: omp_set_num_threads(omp_get_max_threads()). --max-threads vouches for any count up to that.
+  // omp_set_num_threads(omp_get_max_threads()) changes nothing. --max-threads allows any count up to its value.
   const bool free = count == g_limits.natural || count <= base::options().max_threads;
   fix(ThreadLimits::set_by_program, free ? "" : fmt::format("the program calls omp_set_num_threads({})", count));
 }
@@ -226,7 +226,7 @@ const std::string& ThreadLimits::fixed_reason() const {
 
 ThreadLimits& limits() { return g_limits; }
 
-// A rank that still waits this long after my own MPI call ended was not waiting for that call.
+// A rank that still waits this long after this rank's MPI call ended was not waiting for that call.
 std::int64_t lent_before_call(const Session& session, std::int64_t now) {
   return now - session.waits.last_end > wait::kAtWork ? 0 : session.waits.last_end;
 }
@@ -436,13 +436,11 @@ void region_end() {
     observe::Site::blend(site.capacity_ns, time.capacity);
   observe::Site::blend(site.useful_ns, time.useful);
   observe::Site::blend(site.imbalance_ns, time.imbalance);
-  // By what it is without them, not by what they have made of it, a region is judged worth borrowed cores.
-  // A region of more threads than the rank has cores keeps them: it may depend on their number.
+  // Whether a region is worth borrowed cores follows from its time on the rank's own cores.
   const bool grown = session->cores != nullptr && regions.team > session->cores->owned();
   if (!grown) site.add_own(wall);
   if (grown && site.own_ns > 0) session->activity.compared(wall, static_cast<std::int64_t>(site.own_ns));
-  const bool shared =
-      cores.came_late + cores.without > 0;  // threads that began without a core have shared those of others
+  const bool shared = cores.came_late + cores.without > 0;  // some threads began without a core of their own
   if (grown && regions.virtual_threads > 0 && !shared) learn_virtual_threads(site, busy, session->cores->owned());
   note_queries(regions, site, time.useful / std::max(1, regions.team));
   // In a phase, ranks run other regions than each other.
@@ -539,7 +537,7 @@ void work_shared() {
 }
 
 bool threads_set(int count) {
-  // Another thread's call is about its own regions, which are none of ours.
+  // Another thread's call sets the count of its own regions, which Steelyard leaves alone.
   if (!may_move() || in_region() || (g_session != nullptr && !t_primary)) return true;
   if (g_limits.natural == 0) wake_openmp();
   g_limits.program = count;
@@ -549,7 +547,7 @@ bool threads_set(int count) {
   return true;
 }
 
-void put_threads_back() {
+void restore_thread_count() {
   if (g_openmp.set_threads != nullptr) set_threads(g_limits.program);
 }
 
@@ -558,7 +556,7 @@ void phases_begin(int processes) {
   if (g_session == nullptr || processes < g_session->count) {
     fix(ThreadLimits::phases, "the program has phases for some ranks of the node only (steelyard/phases.h)");
   } else if (g_session->cores != nullptr) {
-    g_session->cores->unbind();  // the context takes what this thread is bound to for what the launcher gave the rank
+    g_session->cores->unbind();  // the context takes this thread's binding for that of the launcher
     g_session->cores->rebind();
   }
 }
@@ -573,7 +571,7 @@ void hold_begins() {
   if (session == nullptr || !t_primary || in_region()) return;
   const std::int64_t now = base::now_ns();
   if (session->cores != nullptr) session->cores->before_call(now);
-  put_threads_back();
+  restore_thread_count();
   session->held = true;
   session->program_before = g_limits.program;
   if (session->pause.begin == 0) session->activity.hold(now);
@@ -588,8 +586,8 @@ void hold_ends(std::int64_t phases) {
   if (g_limits.program != session->program_before) note_set_by_program(g_limits.program);
 }
 
-bool says_nothing(int count) {
-  // A count of 1 is also what gcc makes of an if clause that is false: it says that there is to be no team.
+bool is_redundant_clause(int count) {
+  // A count of 1 may be a false if clause, as gcc compiles it: the region is to have no team.
   return g_session != nullptr && g_session->cores != nullptr && t_primary && !in_region() &&
          (g_openmp.set_threads != nullptr || g_gnu.load(std::memory_order_relaxed) != nullptr) && count > 1 &&
          count == g_limits.program;

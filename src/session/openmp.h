@@ -16,12 +16,12 @@ struct OpenMp {
   void (*set_threads)(int) = nullptr;
   const char* version = "";  ///< never freed
 };
-/// When that runtime initialises, which may be before or after start().
+/// When this runtime initialises, which may be before or after start().
 void attach_openmp(const OpenMp& openmp);
 /// When GNU's OpenMP runtime is found, whose regions are seen at its entry points. A process may have both runtimes.
 /// `max_threads`: its omp_get_max_threads().
 void attach_gnu_openmp(int (*max_threads)());
-/// When another tool has taken that runtime's OMPT, of which a process has one: its regions are not seen.
+/// When another tool uses OMPT, which has room for one tool in a process: regions are not seen.
 /// @param library the tool's file
 void leave_openmp_to(const std::string& library);
 
@@ -65,14 +65,14 @@ struct RegionTerms {
   int virtual_threads = 0;
 };
 /// By the thread that begins a region, before the OpenMP runtime makes the team. Moves cores if it is time for it, and
-/// sets the thread count of a region that does not rely on its own.
+/// sets the thread count of a region that does not depend on it.
 RegionTerms region_begin(const RegionRequest& request);
 /// By the same thread, after the team has joined. Only for a region of which something is measured.
 void region_end();
 /// True in the measured region if Steelyard has given it one thread, and the program would have several.
 bool in_region_reduced_to_one();
 
-/// Which virtual thread this thread runs, in the region that it has begun as its `depth`th. `size` 0: none.
+/// Which virtual thread this thread runs, in its region at nesting depth `depth`. `size` 0: none.
 struct VirtualThread {
   int number = 0, size = 0, depth = 0;
 };
@@ -81,7 +81,7 @@ extern constinit thread_local VirtualThread t_virtual __attribute__((tls_model("
 /// code that is not proved to divide a loop, e.g. an allocator with data for each thread. From any thread.
 const VirtualThread* virtual_thread(const void* caller);
 
-/// This thread begins or ends its part of a measured region, or a barrier in it. `team` as it really is. If only the
+/// This thread begins or ends its part of a measured region, or a barrier in it. `team`: its actual size. If only the
 /// region's wall time is measured, a thread reports its begin alone.
 void thread_begin(const ThreadCells& cells, int thread, int team);
 void thread_end(int thread);
@@ -96,8 +96,7 @@ void task_end(bool waits);
 /// This thread has waited for an accelerator in its part of the measured region, for `length` ns.
 void accelerator_waited(std::int64_t length);
 
-/// The program asks omp_get_max_threads(), which would answer `real`: it is told what it would be told without us. (any
-/// thread)
+/// The answer to the program's omp_get_max_threads(), as without Steelyard. `real`: the runtime's answer. (any thread)
 int told_max_threads(int real);
 /// A thread queries its ID or the size of the team. The thread may divide work by a count that the program was told
 /// elsewhere, or index an array of that size. Unless the code at `caller` is proved correct in a team of any size, and
@@ -112,10 +111,10 @@ bool team_asked(const void* caller);
 void work_shared();
 /// The program calls omp_set_num_threads(). True where the call is to be passed on.
 bool threads_set(int count);
-/// After our last say: regions that follow run with the program's own count. From the primary thread.
-void put_threads_back();
-/// True where num_threads(count) on a region of this thread asks for no more than the program's own count, as
-/// num_threads(omp_get_max_threads()) does: such a clause says nothing, and is not to be passed on.
-bool says_nothing(int count);
+/// Restores the program's own thread count for the regions that follow. From the primary thread.
+void restore_thread_count();
+/// True if num_threads(count) on a region of this thread asks for the program's own count, as
+/// num_threads(omp_get_max_threads()) does: such a clause is not to be passed on.
+bool is_redundant_clause(int count);
 
 }  // namespace steelyard::session

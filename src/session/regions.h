@@ -22,16 +22,16 @@ struct Regions {
   observe::Site* present = nullptr;  ///< its site; null outside of regions
   std::uint64_t call = 0;            ///< where it is begun: the return address
   const void* body = nullptr;        ///< the function that its threads run; null if that is not known
-  bool measured = false;             ///< its threads are; if not, its wall time alone
-  int team = 1;                      ///< its threads; between regions, those of the last
+  bool measured = false;             ///< its threads are measured; otherwise, only its wall time
+  int team = 1;                      ///< threads in it; between regions, in the last region
   int largest_team = 0;              ///< of all regions so far
   int asked_threads = 0;             ///< that Steelyard has asked for; 0: none
   int virtual_threads = 0;
   bool by_clause = false;
-  std::atomic<bool> asked{false};   ///< a thread of it queried its number, or the size of the team
+  std::atomic<bool> asked{false};   ///< a thread of it queried its ID or the team size
   std::atomic<bool> shares{false};  ///< its threads share out work: work_shared()
 
-  std::uint64_t random = 1;  ///< which executions of a short region are measured
+  std::uint64_t random = 1;  ///< chooses the executions of a short region that are measured
 
   // In all regions, and in those that keep the program's thread count. Without waits for accelerators.
   std::int64_t wall = 0;          ///< ns

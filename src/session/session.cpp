@@ -129,7 +129,7 @@ void stand_alone(Session& session) {
   introduce(session);
 }
 
-// Which core is whose at the start. Collective over the node.
+// Assigns the cores of the node to its processes. Collective over the node.
 void settle_cores(Session& session) {
   std::vector<cores::Arrival> arrivals;
   for (int p = 0; p < session.count; ++p) {
@@ -204,7 +204,7 @@ void print_header(const Session& session) {
 
 std::atomic<bool> g_aborting{false};  // this rank has called MPI_Abort, which has said that there is no record
 
-// The program's end is then what it would have been.
+// Then ends the program as the signal would have done without Steelyard.
 void on_ending(int signal) {
   static constexpr std::string_view kText[] = {"stopped by SIGTERM before MPI_Finalize: no run record was written",
                                                "stopped by SIGINT before MPI_Finalize: no run record was written"};
@@ -412,7 +412,7 @@ void start(std::unique_ptr<node::Bootstrap> bootstrap, const char* language) {
 void finish() {
   Session* session = g_session;
   if (session == nullptr) return;
-  put_threads_back();
+  restore_thread_count();
   const std::int64_t now = now_ns();
   if (session->cores != nullptr) {
     if (!session->held) session->cores->before_call(now);

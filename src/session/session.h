@@ -32,8 +32,8 @@ void aborting(int code);
 /// outside of parallel regions, between start() and finish(). If false, the caller goes straight to the MPI library.
 bool measures_this_call();
 
-/// Brackets one blocking MPI call that the MPI library handles. In a parallel region, of whichever thread, its time
-/// counts as time in MPI. Elsewhere it has no effect.
+/// Brackets one blocking MPI call that the MPI library handles. In a parallel region, its time counts as time in MPI,
+/// whichever thread calls. Elsewhere it has no effect.
 class RegionCall {
  public:
   RegionCall();
@@ -68,7 +68,7 @@ class BlockingCall {
 
   /// To be called between two tests of a request that was not complete. Spins at first (for as long as short waits at
   /// this site lately took), then lends this process's cores. While another process uses one of them it sleeps, with
-  /// growing steps of at most 50 us; otherwise it yields: true where it has done either.
+  /// growing steps of at most 50 us; otherwise it yields. Returns true if it has slept or yielded.
   bool pause();
   /// The critical rank of this call, in MPI_COMM_WORLD: the one whose message or arrival it needs. -1 if it is not
   /// known.
@@ -77,7 +77,7 @@ class BlockingCall {
   void is_step_mark();
   /// When it began, ns.
   std::int64_t began() const { return begin_; }
-  /// When it ends, ns: from the first time that this is asked for on, whatever is still done in it.
+  /// When it ended, ns: the time of the first call of this function.
   std::int64_t ended();
 
  private:
@@ -99,8 +99,8 @@ class BlockingCall {
   std::int64_t core_used_since_ = 0;
   int waited_for_ = -1;
   bool came_last_ = false;
-  std::int64_t usual_end_ = 0;  ///< of a wait at this site, by what was seen lately; 0: nothing was
-  bool short_ = false;          ///< waits at this site are short, by what was seen lately
+  std::int64_t usual_end_ = 0;  ///< expected end, by recent waits at this site; 0: unknown
+  bool short_ = false;          ///< recent waits at this site were short
   bool lent_ = false;
   bool step_mark_ = false;
   bool needs_all_ = false;                  ///< it completes only when all members have arrived
@@ -139,7 +139,7 @@ void announce(CommunicatorOnNode* communicator);
 void progress();
 
 /// The program has made, and freed, a window for one-sided accesses. While it has one, others may need this process's
-/// MPI library to advance them at any time: blocking calls poll all along, without sleeping or lending. From any
+/// MPI library to advance them at any time: blocking calls poll throughout, without sleeping or lending. From any
 /// thread.
 void window_made();
 void window_freed();
@@ -187,7 +187,7 @@ base::Status declare_cores(int cores);
 std::string why_cores_stay();
 /// The CPUs that this process uses, its own first; if no core can move, those of the calling thread's affinity mask.
 std::vector<int> cpus_in_use();
-/// Takes own cores that have come free. Returns the same, less those that other processes have asked for.
+/// Takes own cores that have come free. Returns the CPUs in use, less those that other processes have asked for.
 std::vector<int> poll_cores();
 /// The program uses no other CPUs than these any more: the cores that others have asked for can be returned.
 void return_wanted_cores(const std::vector<int>& kept);

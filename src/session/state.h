@@ -32,10 +32,10 @@ namespace steelyard::session {
 /// How many threads a region may have, and why not more. Lives from the first OpenMP call on, which may precede
 /// start().
 struct ThreadLimits {
-  int natural = 0;  ///< the count without us and without the program's omp_set_num_threads(); 0: not asked yet
-  int program = 1;  ///< the count without us: all that the program ever learns
+  int natural = 0;  ///< the count without Steelyard and omp_set_num_threads(); 0: not known yet
+  int program = 1;  ///< the count without Steelyard, which is all that the program is told
   int now = 1;      ///< what the OpenMP runtime was last told
-  int ceiling = 1;  ///< never more than this
+  int ceiling = 1;  ///< the largest count
   /// Threads that the program has declared, which are not OpenMP's (declare_cores()). Negative: none; 0: one for each
   /// core of the affinity mask.
   int declared = -1;
@@ -68,7 +68,7 @@ struct NamedRegions {
   std::string first_failure;
 };
 
-/// Between steelyard_pause() and steelyard_resume() events are noted as usual, and left out of all that is told.
+/// Between steelyard_pause() and steelyard_resume() events are noted as usual, and left out of all figures.
 struct Pause {
   std::int64_t begin = 0;  ///< ns; 0: the measurement is not paused
   observe::Totals at_begin;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Phase marks, and what hangs on them: planning at the leader, samples of the timeline.
+// Marks of steps, and what follows from them: planning at the leader, samples of the timeline.
 #include <algorithm>
 #include <utility>
 #include <vector>

@@ -128,7 +128,7 @@ void BlockingCall::is_step_mark() {
   publish_tick(session, observe::TickSource::collective, begin_);
 }
 
-// Node rank of the process without which this call does not go on.
+// Node rank of the process that this call waits for.
 int BlockingCall::source() const {
   if (feeder_ >= 0) return feeder_;
   if (needs_all_ || waited_for_ < 0) return cores::Wait::kUnknown;
@@ -145,7 +145,7 @@ std::int64_t BlockingCall::expected_end(std::int64_t now) const {
   return for_all ? INT64_MAX : std::max(usual_end_, now + (now - begin_));
 }
 
-// Where cores are lent, the first call in a wait does so; later ones say that the wait goes on.
+// The first call in a wait lends the cores, if they are to be lent; later calls extend the wait.
 void BlockingCall::lend(std::int64_t now) {
   Session& session = *g_session;
   if (!lends(session)) return;

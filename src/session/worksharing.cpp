@@ -31,7 +31,7 @@ struct LoopSite {
   std::uint64_t address = 0;
   std::atomic<loops::Loop*> loop = nullptr;  ///< null while all of its executions were the runtime's
   std::atomic<std::uint64_t> executions = 0, iterations = 0, left = 0;
-  std::atomic<std::uint64_t> shrinking = 0;  ///< see keep_promise()
+  std::atomic<std::uint64_t> shrinking = 0;  ///< see set_division()
   std::atomic<Left> why = Left::other;
 };
 
@@ -81,9 +81,9 @@ loops::Loop& loop_of(LoopSite& site) {
   return *loop;
 }
 
-/// `shrinking`: the smallest chunk of a loop whose chunks become smaller as its schedule says; 0 if any division will
-/// do.
-void keep_promise(LoopSite& site, loops::Loop& loop, std::uint64_t shrinking) {
+/// Settles how a loop is divided.
+/// @param shrinking the smallest chunk of a loop with a guided schedule; 0 if any division will do
+void set_division(LoopSite& site, loops::Loop& loop, std::uint64_t shrinking) {
   if (site.shrinking.load(std::memory_order_acquire) == shrinking) [[likely]]
     return;
   const std::lock_guard lock(shared().mutex);
@@ -212,7 +212,7 @@ bool loop_begun(std::uint64_t address, const std::optional<loops::Space>& space,
   here->member = &team_of(*here->region, here->threads).member(here->thread);
   LoopSite& site = site_at(address);
   loops::Loop& loop = loop_of(site);
-  keep_promise(site, loop, shrinking ? chunk : 0);
+  set_division(site, loop, shrinking ? chunk : 0);
   const std::uint64_t grains = space->count / here->grain + (space->count % here->grain != 0);
   if (const base::Status status = here->member->begin(loop, grains, loops::Manner::compiled); !status)
     base::warn_once(status.sentence());

@@ -42,11 +42,11 @@ struct TeamOfSize;
 
 /// One instance of a parallel region, and the teams that are kept for later ones.
 struct Region {
-  Measured what = Measured::nothing;         ///< is measured of it
+  Measured what = Measured::nothing;         ///< what is measured of it
   ThreadCells cells;                         ///< where its threads note their times
   Agreement run_schedules;                   ///< of its schedule(runtime) loops: see intercept/run_schedule.h
   std::atomic<TeamOfSize*> teams = nullptr;  ///< one for each number of threads that it has had
-  bool measured() const { return cells.first != nullptr; }  ///< its threads are
+  bool measured() const { return cells.first != nullptr; }  ///< its threads are measured
 };
 
 /// A thread in a region, and in the loop that it has begun there last.
@@ -55,7 +55,7 @@ struct Place {
   Region* region = nullptr;
   int thread = 0, threads = 1;
   Loop loop = Loop::runtimes;
-  bool left_next = false;           ///< the loop that comes next is the runtime's, for what was said before it
+  bool left_next = false;           ///< the next loop is the runtime's: the program has announced a doacross loop
   std::uint32_t run_schedules = 0;  ///< schedule(runtime) loops that it has begun in this region
   loops::Member* member = nullptr;
   loops::Space space;
@@ -93,8 +93,7 @@ inline void worksharing_begun() {
   const Place* const here = place();
   if (here != nullptr && here->thread == 0) work_shared();
 }
-/// This thread begins a loop, of which loop_begun() or loop_left() is to be told: false where loops are not taken over.
-/// Then all is said.
+/// Before loop_begun() or loop_left(). False if loops are not taken over: then neither is to be called.
 inline bool follows_loops() {
   if (takes_loops()) return true;
   worksharing_begun();
@@ -126,7 +125,7 @@ inline bool next_part(Place& here, Part& part);
 /// This thread leaves a loop of ours, after next_part() has said that nothing is left.
 void loop_ended(Place& here);
 
-/// What the process has waited in a collective: what the loop before it could have taken longer.
+/// The process has waited in a collective for `ns`: the loop before could have taken so much longer at no cost.
 void waited_in_collective(std::int64_t ns);
 /// What the record says of this process's loops.
 std::vector<observe::LoopRecord> loop_records();
