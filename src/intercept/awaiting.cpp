@@ -31,6 +31,7 @@
 #include "base/log.h"
 #include "base/mpi_library.h"
 #include "base/options.h"
+#include "intercept/clause.h"
 #include "intercept/gomp.h"
 
 namespace steelyard::intercept {
@@ -356,7 +357,7 @@ void other_mpi_begins() {
 }  // namespace steelyard::intercept
 
 // Shells such as dash end by _exit(), which runs no destructor.
-extern "C" __attribute__((visibility("default"))) void _exit(int status) {
+STEELYARD_EXPORT void _exit(int status) {
   steelyard::intercept::tell_of_no_mpi();
   for (;;) syscall(SYS_exit_group, status);
 }
@@ -364,7 +365,7 @@ extern "C" __attribute__((visibility("default"))) void _exit(int status) {
 // env and nice call execvp(), shells call execve(). Calls inside libc do not come here. Each goes on
 // to the next function of its name, which a tool may have wrapped; those with a list cannot, and go on to execve() or
 // execvpe(). posix_spawn() and system() start children, whose end the parent sees.
-#define HOOK extern "C" __attribute__((visibility("default"))) int
+#define HOOK STEELYARD_EXPORT int
 
 HOOK execve(const char* path, char* const arguments[], char* const variables[]) {
   return steelyard::intercept::execute(path, arguments, variables);

@@ -192,8 +192,7 @@ OtherTool other_tool(unsigned int omp_version, const char* runtime_version) {
 
 }  // namespace steelyard::intercept
 
-extern "C" __attribute__((visibility("default"))) ompt_start_tool_result_t* ompt_start_tool(unsigned int omp_version,
-                                                                                            const char* version) {
+STEELYARD_EXPORT ompt_start_tool_result_t* ompt_start_tool(unsigned int omp_version, const char* version) {
   if (const auto tool = steelyard::intercept::other_tool(omp_version, version); tool.its != nullptr) {
     steelyard::intercept::forget_blocktime();
     steelyard::session::leave_openmp_to(tool.library);

@@ -14,6 +14,8 @@
 #include <mutex>
 #include <string_view>
 
+#include "intercept/clause.h"
+
 namespace steelyard::intercept {
 namespace {
 
@@ -86,9 +88,7 @@ Function real(const char* name) {
 
 using namespace steelyard::intercept;
 
-extern "C" {
-
-__attribute__((visibility("default"))) int shm_open(const char* name, int flags, mode_t mode) {
+STEELYARD_EXPORT int shm_open(const char* name, int flags, mode_t mode) {
   if (is_registration(name)) {
     const int file = g_registration.open(name, flags);
     if (file >= 0 || errno == EEXIST || errno == ENOENT) return file;  // else the kernel refuses files without a name
@@ -101,7 +101,7 @@ __attribute__((visibility("default"))) int shm_open(const char* name, int flags,
   return next(name, flags, mode);
 }
 
-__attribute__((visibility("default"))) int shm_unlink(const char* name) {
+STEELYARD_EXPORT int shm_unlink(const char* name) {
   if (is_registration(name)) g_registration.forget(name);
   static const auto next = real<int (*)(const char*)>("shm_unlink");
   if (next == nullptr) {
@@ -110,5 +110,4 @@ __attribute__((visibility("default"))) int shm_unlink(const char* name) {
   }
   const int status = next(name);
   return is_registration(name) ? 0 : status;
-}
 }
