@@ -81,9 +81,9 @@ TEST(Contention, ByAQuotaIsNoOtherProgram) {
 TEST(Contention, IsNotThatOthersUseALentCore) {
   RunRecord record = busy();
   record.ranks[2].run_delay = 4.4;
-  record.ranks[2].totals.lent = 4 * 3'500'000'000;
+  record.ranks[2].totals.lent = std::int64_t{4} * 3'500'000'000;
   EXPECT_EQ(contention(record), "");
-  record.ranks[2].totals.lent = 4 * 1'000'000'000;
+  record.ranks[2].totals.lent = std::int64_t{4} * 1'000'000'000;
   EXPECT_THAT(contention(record), HasSubstr("had no core for 34 % of the time"));
 }
 
