@@ -145,7 +145,7 @@ def options_known() -> set[str]:
 def test_options_in_the_text():
     """`--option=value` in running text: of steelyard run, or known to be another program's."""
     others = {"bind-to", "map-by", "mpi", "cpu-bind", "cpus-per-task", "ntasks", "ntasks-per-node", "exclusive", "hint",
-              "jobid", "overlap", "shm-size",
+              "jobid", "overlap", "shm-size", "cpus",
               "quo", "libomp", "lb4omp", "dlb", "report-bindings", "threads-per-core", "signal", "nodes", "showme",
               "enable-recovery", "titus",
               "only", "list", "bare", "rounds", "full", "html", "json", "paraver", "perfetto", "talp", "once", "input",
