@@ -252,7 +252,7 @@ def _gain_of_lending(run: Run) -> str:
     row = int((ranks["borrowing_own"] - ranks["borrowing_wall"]).abs().argmax())
     own, borrowing = (float(ranks[name].iloc[row]) for name in ("borrowing_own", "borrowing_wall"))
     if own == 0:
-        return "What lending gained is not known, as no region ran both with and without: --lending=off measures it."
+        return "What lending gained is not known: to measure it, compare with a run with --lending=off."
     share = abs(own - borrowing) / (float(run.record["wall"]) + own - borrowing)
     more = "less" if borrowing < own else "more"
     how_much = "less than 1 %" if share < 0.01 else f"about {percent(share)} {more} time"

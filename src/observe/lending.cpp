@@ -19,7 +19,7 @@ void say_gain_of_lending(const RunRecord& record, Page& page) {
       *std::ranges::max_element(record.ranks, {}, [&](const RankRecord& r) { return std::abs(saved(r)); });
   const double own = base::seconds(rank.totals.borrowing_own), with = base::seconds(rank.totals.borrowing_wall);
   if (own == 0) {
-    page.say("gain", "of lending: not known, as no region ran both with and without; --lending=off measures it", 1);
+    page.say("gain", "of lending: not known; to measure it, use --lending=off", 1);
     return;
   }
   const double without = record.wall + own - with, share = std::abs(own - with) / without;

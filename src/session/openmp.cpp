@@ -439,7 +439,9 @@ void region_end() {
   // Whether a region is worth borrowed cores follows from its time on the rank's own cores.
   const bool grown = session->cores != nullptr && regions.team > session->cores->owned();
   if (!grown) site.add_own(wall);
-  if (grown && site.own_ns > 0) session->activity.compared(wall, static_cast<std::int64_t>(site.own_ns));
+  // With more threads than cores, the time without depends on how many other ranks compute meanwhile.
+  if (grown && site.own_ns > 0 && !session->cores->slots())
+    session->activity.compared(wall, static_cast<std::int64_t>(site.own_ns));
   const bool shared = cores.came_late + cores.without > 0;  // some threads began without a core of their own
   if (grown && regions.virtual_threads > 0 && !shared) learn_virtual_threads(site, busy, session->cores->owned());
   note_queries(regions, site, time.useful / std::max(1, regions.team));
