@@ -247,15 +247,14 @@ def _stayed(run: Run) -> str:
 
 
 def _gain_of_lending(run: Run) -> str:
-    """By the rank on which it had the largest effect, as on the terminal (src/observe/summary.cpp)."""
+    """By the rank on which it had the largest effect, as on the terminal (src/observe/lending.cpp)."""
     ranks = run.ranks
     row = int((ranks["borrowing_own"] - ranks["borrowing_wall"]).abs().argmax())
     own, borrowing = (float(ranks[name].iloc[row]) for name in ("borrowing_own", "borrowing_wall"))
     if own == 0:
         return "What lending gained is not known: to measure it, compare with a run with --lending=off."
     share = abs(own - borrowing) / (float(run.record["wall"]) + own - borrowing)
-    more = "less" if borrowing < own else "more"
-    how_much = "less than 1 %" if share < 0.01 else f"about {percent(share)} {more} time"
+    how_much = f"about {percent(share)} less time" if borrowing < own and share >= 0.01 else "no gain"
     return (
         f"Lending: {how_much}, estimated. With borrowed cores, regions of rank {ranks.index[row]} took"
         f" {duration(borrowing)} instead of {duration(own)}."
@@ -305,12 +304,13 @@ def _notes(run: Run) -> list[str]:
 
 
 def disturbance(run: Run) -> Optional[str]:
-    """A note if other programs used the cores, as on the terminal (src/observe/summary.cpp)."""
+    """A note if other programs used the cores, as on the terminal (src/observe/contention.cpp)."""
     ranks, wall, limits = run.ranks, float(run.record["wall"]), run.thresholds
     if run.record["instrument"] != "real" or wall < limits["judged_wall"]:
         return None
-    lent = ranks["lent"] / ranks["threads_at_start"].clip(lower=1)  # a rank that waits polls on a core that it has lent
-    shares = (ranks["run_delay"] - lent).clip(lower=0) / ranks["wall"]
+    # A rank that waits polls on a core that it has lent, and that another rank uses.
+    used = ranks["lent"].clip(upper=ranks["borrowed"].sum()) / ranks["threads_at_start"].clip(lower=1)
+    shares = (ranks["run_delay"] - used).clip(lower=0) / ranks["wall"]
     lends = float(ranks["borrowed"].sum()) > limits["borrowed_cores"] * wall
     if not shares.max() > limits["run_delay_lending" if lends else "run_delay"]:  # or not known
         return None
@@ -322,7 +322,7 @@ def disturbance(run: Run) -> Optional[str]:
     cores, threads = int(run.nodes["cores"].loc[index]), int(used.sum())
     if threads > cores:
         if str(run.nodes["nothing_moved"].loc[index]).startswith(("more threads than", "more ranks than")):
-            return f"{found}: more threads than cores."
+            return f"{found}: {str(run.nodes['nothing_moved'].loc[index]).split(':')[0]}."
         return f"{found}: node {index} has {threads} threads for {plural(cores, 'core')}. Start fewer ranks or threads."
     throttled = float(here["throttled"].max())
     if throttled / max(1, min(cores, threads)) > float(ranks["run_delay"].iloc[row]) / 4:

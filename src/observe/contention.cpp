@@ -12,9 +12,10 @@ namespace steelyard::observe {
 namespace {
 
 /// A rank that waits in MPI polls on a core that it has lent: that the borrower has this core is no lack of cores.
-double run_delay_share(const RankRecord& rank) {
-  const double lent = base::seconds(rank.totals.lent) / std::max(1, rank.threads_at_start);
-  return rank.totals.wall > 0 ? std::max(0.0, rank.run_delay - lent) / base::seconds(rank.totals.wall) : 0;
+/// @param borrowed by all ranks, ns
+double run_delay_share(const RankRecord& rank, std::int64_t borrowed) {
+  const double used = base::seconds(std::min(rank.totals.lent, borrowed)) / std::max(1, rank.threads_at_start);
+  return rank.totals.wall > 0 ? std::max(0.0, rank.run_delay - used) / base::seconds(rank.totals.wall) : 0;
 }
 
 /// Which threads had the cores of the node of this rank, which waited longest for one.
@@ -31,9 +32,10 @@ std::string cause_for(const RankRecord& worst, const RunRecord& record) {
   }
   const bool known = found != record.nodes.end();
   if (known && threads > found->cores) {
-    if (found->nothing_moved.starts_with("more threads than cores") ||
-        found->nothing_moved.starts_with("more ranks than cores"))
-      return "the line `moved` has the cause";
+    const bool is_said = found->nothing_moved.starts_with("more threads than cores") ||
+                         found->nothing_moved.starts_with("more ranks than cores");
+    const auto alike = [&](const NodeRecord& other) { return other.nothing_moved == found->nothing_moved; };
+    if (is_said && std::ranges::all_of(record.nodes, alike)) return "the line `moved` has the cause";
     return fmt::format("node {} has {} threads for {}; start fewer ranks or threads", node, threads,
                        plural(found->cores, "core"));
   }
@@ -58,11 +60,12 @@ std::string cause_for(const RankRecord& worst, const RunRecord& record) {
 std::string contention(const RunRecord& record) {
   const Thresholds& thresholds = record.thresholds;
   if (record.instrument != "real" || record.wall < thresholds.judged_wall || record.ranks.empty()) return "";
-  double borrowed = 0;
-  for (const RankRecord& rank : record.ranks) borrowed += base::seconds(rank.totals.borrowed);
-  const bool lends = borrowed > thresholds.borrowed_cores * record.wall;
-  const RankRecord& worst = *std::ranges::max_element(record.ranks, {}, run_delay_share);
-  const double share = run_delay_share(worst);
+  std::int64_t borrowed = 0;
+  for (const RankRecord& rank : record.ranks) borrowed += rank.totals.borrowed;
+  const bool lends = base::seconds(borrowed) > thresholds.borrowed_cores * record.wall;
+  const auto share_of = [&](const RankRecord& rank) { return run_delay_share(rank, borrowed); };
+  const RankRecord& worst = *std::ranges::max_element(record.ranks, {}, share_of);
+  const double share = share_of(worst);
   if (!(share > (lends ? thresholds.run_delay_lending : thresholds.run_delay))) return "";
   return fmt::format("a thread of rank {} was ready to run but had no core for {} of the time: {}", worst.rank,
                      percent(share), cause_for(worst, record));

@@ -58,6 +58,8 @@ TEST(Contention, OfTheJobsOwnThreadsIsNoOtherProgram) {
   record.nodes[1].cores = 4;
   EXPECT_THAT(contention(record), HasSubstr(": node 1 has 8 threads for 4 cores; start fewer ranks or threads"));
   record.nodes[1].nothing_moved = "more threads than cores: 2 ranks with 8 threads in all share 4 cores";
+  EXPECT_THAT(contention(record), HasSubstr(": node 1 has 8 threads for 4 cores")) << "another node has another reason";
+  record.nodes[0].nothing_moved = record.nodes[1].nothing_moved;
   EXPECT_THAT(contention(record), EndsWith(" of the time: the line `moved` has the cause")) << "told once";
   for (RankRecord& rank : record.ranks) rank.threads_used = 2;
   EXPECT_THAT(contention(record), HasSubstr("the ranks of node 1 used all")) << "threads that were never used";
@@ -82,6 +84,8 @@ TEST(Contention, IsNotThatOthersUseALentCore) {
   RunRecord record = busy();
   record.ranks[2].run_delay = 4.4;
   record.ranks[2].totals.lent = std::int64_t{4} * 3'500'000'000;
+  EXPECT_THAT(contention(record), HasSubstr("had no core for 44 % of the time")) << "no rank has used it";
+  record.ranks[0].totals.borrowed = record.ranks[2].totals.lent;
   EXPECT_EQ(contention(record), "");
   record.ranks[2].totals.lent = std::int64_t{4} * 1'000'000'000;
   EXPECT_THAT(contention(record), HasSubstr("had no core for 34 % of the time"));

@@ -22,12 +22,11 @@ void say_gain_of_lending(const RunRecord& record, Page& page) {
     page.say("gain", "of lending: not known; to measure it, use --lending=off", 1);
     return;
   }
-  const double without = record.wall + own - with, share = std::abs(own - with) / without;
-  const std::string how_much =
-      share < 0.01 ? "less than 1 %" : fmt::format("about {} {} time", percent(share), with < own ? "less" : "more");
-  page.say(with < own || share < 0.01 ? "gain" : "loss",
+  const double share = (own - with) / (record.wall + own - with);
+  page.say("gain",
            fmt::format("of lending: {}, estimated: with borrowed cores, regions of rank {} took {} instead of {}",
-                       how_much, rank.rank, duration(with), duration(own)),
+                       share < 0.01 ? "none" : fmt::format("about {} less time", percent(share)), rank.rank,
+                       duration(with), duration(own)),
            2);
 }
 

@@ -34,8 +34,9 @@ struct Site {
     whole         ///< and have a thread each: they wait for each other, or it is cheaper
   };
   Division division = Division::none;
-  std::uint8_t judged = 0;  ///< executions with virtual threads, for a while
-  std::uint32_t kept = 0;   ///< of a region that keeps its count: 1 + its place in a list of those; 0: it is in none
+  std::uint8_t judged = 0;          ///< executions with virtual threads, for a while
+  std::uint8_t own_executions = 0;  ///< on the process's own cores, up to 2
+  std::uint32_t kept = 0;  ///< of a region that keeps its count: 1 + its place in a list of those; 0: it is in none
   std::int32_t pool_threads = 0;  ///< that the task pool can use that runs in the region; 0: none runs there
   float mean_ns = 0;              ///< recent length of the region, or of the wait
   float own_ns = 0;               ///< of the region on the process's own cores
@@ -48,10 +49,11 @@ struct Site {
     blend(mean_ns, ns);
     ++executions;
   }
-  /// After add(). The first execution meets cold caches: once there is a second one, it does not count.
+  /// An execution on the process's own cores. The first meets cold caches: it counts only until there is a second.
   void add_own(std::int64_t ns) {
-    if (executions == 2) own_ns = 0;
+    if (own_executions == 1) own_ns = 0;
     blend(own_ns, ns);
+    if (own_executions < 2) ++own_executions;
   }
   static void blend(float& mean, std::int64_t ns) {
     const float length = static_cast<float>(ns);

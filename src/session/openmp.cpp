@@ -440,8 +440,8 @@ void region_end() {
   const bool grown = session->cores != nullptr && regions.team > session->cores->owned();
   if (!grown) site.add_own(wall);
   // With more threads than cores, the time without depends on how many other ranks compute meanwhile.
-  if (grown && site.own_ns > 0 && !session->cores->slots())
-    session->activity.compared(wall, static_cast<std::int64_t>(site.own_ns));
+  const bool borrows = grown && !session->held && !regions.by_clause && !session->cores->slots();
+  if (borrows && site.own_executions == 2) session->activity.compared(wall, static_cast<std::int64_t>(site.own_ns));
   const bool shared = cores.came_late + cores.without > 0;  // some threads began without a core of their own
   if (grown && regions.virtual_threads > 0 && !shared) learn_virtual_threads(site, busy, session->cores->owned());
   note_queries(regions, site, time.useful / std::max(1, regions.team));
