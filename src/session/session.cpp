@@ -283,8 +283,11 @@ observe::Contribution contribution(Session& session, std::int64_t now) {
   rank.openmp = rank.totals.regions > 0;
   rank.threads_at_start = session.processes[session.me].threads_at_start;
   rank.threads_at_end = session.cores != nullptr ? session.cores->owned() : rank.threads_at_start;
-  const int largest = std::max(1, session.regions.largest_team);
-  if (largest < rank.threads_at_start && session.segment != nullptr) rank.threads_used = largest;
+  // Of all its teams, unless some are not seen.
+  const int largest = session.regions.largest_team;
+  const bool all_seen = largest > 0 && limits().declared < 0 && limits().reasons[ThreadLimits::unseen].empty() &&
+                        !session.regions.foreign.load(std::memory_order_relaxed);
+  if (all_seen && largest < rank.threads_at_start && session.segment != nullptr) rank.threads_used = largest;
   rank.thread_ceiling = limits().ceiling;
   rank.fixed_reason = limits().fixed_reason();
   rank.waited_for = session.waits.waited_for;
