@@ -74,11 +74,11 @@ class Cores final : public Capability {
     if (session.lends) return cores + ", lending on";
     const base::Options& options = base::options();
     // The rest of the reason follows in the summary.
-    const std::string& problem = cores_->problem();
-    const std::string why = !options.lending ? ""
-                            : options.wait != base::Wait::sleep
-                                ? " (--wait=poll)"
-                                : fmt::format(" ({})", problem.substr(0, problem.find(':')));
+    std::string problem = cores_->problem();
+    if (options.summary) problem = problem.substr(0, problem.find(':'));
+    const std::string why = !options.lending                    ? ""
+                            : options.wait != base::Wait::sleep ? " (--wait=poll)"
+                                                                : fmt::format(" ({})", problem);
     return cores + ", lending off" + why;
   }
 
