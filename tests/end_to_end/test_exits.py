@@ -170,4 +170,4 @@ def test_a_rank_without_steelyard_is_named_as_the_cause_of_a_hang(mpi):
     finally:
         os.killpg(job.pid, signal.SIGTERM)
         finish(job, [])
-    assert "Write it before each program of the job" in said
+    assert "Write `steelyard run` before each program of the job" in said

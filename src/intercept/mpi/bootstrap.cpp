@@ -38,9 +38,9 @@ void meet_all_ranks(MPI_Request request) {
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     base::set_log_rank(rank);
     base::warn(
-        fmt::format("waiting in MPI_Init for other ranks, for {} s so far: ranks that were started without "
-                    "`steelyard run` never answer. Write it before each program of the job: `mpirun -n 4 "
-                    "steelyard run ./a : -n 4 steelyard run ./b`",
+        fmt::format("waiting in MPI_Init for other ranks, for {} s so far: one is late, or was started without "
+                    "`steelyard run`, and never answers. Write `steelyard run` before each program of the job: "
+                    "`mpirun -n 4 steelyard run ./a : -n 4 steelyard run ./b`",
                     complain_at / 1'000'000'000));
     complain_at = base::next_complaint(complain_at);
   }
