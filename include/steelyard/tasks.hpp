@@ -128,7 +128,7 @@ class TaskPool {
   /// A task that has thrown or called fail(), or whose result is too large to be sent (STEELYARD_TASK_MAX_SIZE).
   struct Failure {
     In input;             ///< input of the task
-    std::string message;  ///< what it has thrown
+    std::string message;  ///< what it has thrown, or passed to fail()
     std::uint64_t tag;    ///< tag with which it was spawned
   };
 
@@ -277,12 +277,13 @@ class TaskPool {
     try {
       Task running(task);
       begin();
-      Serializer<Out>::pack(static_cast<TaskPool*>(self)->function_(Serializer<In>::unpack(input), running), bytes);
+      const Out out = static_cast<TaskPool*>(self)->function_(Serializer<In>::unpack(input), running);
       if (running.failed_) {
         fail(running.message_);
-      } else if (bytes.size() > STEELYARD_TASK_MAX_SIZE) {
+      } else {
+        Serializer<Out>::pack(out, bytes);
         const std::size_t others = by_task ? sizeof(head) + input.size() : 0;
-        fail(too_large(bytes.size() - others, input.size(), by_task));
+        if (bytes.size() > STEELYARD_TASK_MAX_SIZE) fail(too_large(bytes.size() - others, input.size(), by_task));
       }
     } catch (const std::exception& exception) {
       fail(exception.what());
