@@ -27,13 +27,24 @@ def whole(path: Path) -> Iterator[Path]:
             yield path
             return
         try:
-            yield folder / target.name
+            yield folder / path.name
             for written in sorted(folder.iterdir()):
-                os.replace(written, target.with_name(written.name))
+                if written.name == path.name:
+                    _replace(target, written)
+                else:
+                    shutil.move(written, path.with_name(written.name))
         finally:
             shutil.rmtree(folder, ignore_errors=True)
     except OSError as problem:
         raise OSError(problem.errno, problem.strerror, str(path)) from problem
+
+
+def _replace(target: Path, written: Path) -> None:
+    if target.exists():
+        if not os.access(target, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(target))
+        shutil.copymode(target, written)
+    os.replace(written, target)
 
 
 def _folder_beside(target: Path) -> Optional[Path]:

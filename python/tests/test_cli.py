@@ -52,6 +52,12 @@ def test_a_link_stays_and_a_pipe_is_written_to(example, tmp_path):
     (tmp_path / "link.json").symlink_to("file.json")
     assert steelyard(example, "--talp=link.json", cwd=tmp_path).returncode == 0
     assert (tmp_path / "link.json").is_symlink() and json.loads((tmp_path / "file.json").read_text())
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "real.prv").touch(0o600)
+    (tmp_path / "link.prv").symlink_to("elsewhere/real.prv")
+    assert steelyard(example, "--paraver=link.prv", cwd=tmp_path).returncode == 0
+    assert (tmp_path / "link.prv").is_symlink() and (tmp_path / "link.pcf").is_file()
+    assert (tmp_path / "elsewhere" / "real.prv").stat().st_mode & 0o777 == 0o600
     assert json.loads(steelyard(example, "--talp=/dev/stderr").stderr)
 
 
