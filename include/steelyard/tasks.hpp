@@ -6,6 +6,7 @@
 #include <deque>
 #include <exception>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -109,10 +110,7 @@ class TaskPool {
     /// Makes this task fail as an exception would; what its function returns is dropped. Tasks that it has spawned are
     /// executed nevertheless.
     /// @param message why; the last one counts
-    void fail(std::string_view message) {
-      failed_ = true;
-      message_ = message;
-    }
+    void fail(std::string_view message) { failure_ = message; }
     /// Serves requests of other nodes. See steelyard_task_yield().
     void yield() noexcept { steelyard_task_yield(task_); }
     /// Rank of the task's owner in the pool's communicator.
@@ -122,8 +120,7 @@ class TaskPool {
     friend class TaskPool;
     explicit Task(steelyard_task_t* task) : task_(task) {}
     steelyard_task_t* task_;
-    bool failed_ = false;
-    std::string message_;
+    std::optional<std::string> failure_;
   };
   /// A task that has thrown or called fail(), or whose result is too large to be sent (STEELYARD_TASK_MAX_SIZE).
   struct Failure {
@@ -278,8 +275,8 @@ class TaskPool {
       Task running(task);
       begin();
       const Out out = static_cast<TaskPool*>(self)->function_(Serializer<In>::unpack(input), running);
-      if (running.failed_) {
-        fail(running.message_);
+      if (running.failure_) {
+        fail(*running.failure_);
       } else {
         Serializer<Out>::pack(out, bytes);
         const std::size_t others = by_task ? sizeof(head) + input.size() : 0;
