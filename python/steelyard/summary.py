@@ -309,8 +309,8 @@ def disturbance(run: Run) -> Optional[str]:
     if run.record["instrument"] != "real" or wall < limits["judged_wall"]:
         return None
     # A rank that waits polls on a core that it has lent, and that another rank uses.
-    used = ranks["lent"].clip(upper=ranks["borrowed"].sum()) / ranks["threads_at_start"].clip(lower=1)
-    shares = (ranks["run_delay"] - used).clip(lower=0) / ranks["wall"]
+    lent = ranks["lent"].clip(upper=ranks["borrowed"].sum()) / ranks["threads_at_start"].clip(lower=1)
+    shares = (ranks["run_delay"] - lent).clip(lower=0) / ranks["wall"]
     lends = float(ranks["borrowed"].sum()) > limits["borrowed_cores"] * wall
     if not shares.max() > limits["run_delay_lending" if lends else "run_delay"]:  # or not known
         return None
@@ -321,8 +321,9 @@ def disturbance(run: Run) -> Optional[str]:
     used = here["threads_used"].where(here["threads_used"] > 0, here["threads_at_start"])
     cores, threads = int(run.nodes["cores"].loc[index]), int(used.sum())
     if threads > cores:
-        if str(run.nodes["nothing_moved"].loc[index]).startswith(("more threads than", "more ranks than")):
-            return f"{found}: {str(run.nodes['nothing_moved'].loc[index]).split(':')[0]}."
+        reason = str(run.nodes["nothing_moved"].loc[index]).split(":")[0]
+        if reason.startswith(("more threads than", "more ranks than")):
+            return f"{found}: {reason}."
         return f"{found}: node {index} has {threads} threads for {plural(cores, 'core')}. Start fewer ranks or threads."
     throttled = float(here["throttled"].max())
     if throttled / max(1, min(cores, threads)) > float(ranks["run_delay"].iloc[row]) / 4:
