@@ -119,7 +119,7 @@ def test_more_ranks_than_cores_lend_while_a_core_idles(mpi, program):
 @pytest.mark.parametrize("program", ["unbalanced.clang", "unbalanced.gcc"])
 def test_with_more_ranks_than_cores_a_thread_joins_late(mpi, program):
     # The only region of a step begins in all ranks at once: no core is idle then.
-    result = four_ranks_on_two_cores(mpi, program, "--steps=60", "--work=20", "--loads=9,1,1,1", "--regions=1")
+    result = four_ranks_on_two_cores(mpi, program, "--steps=40", "--work=20", "--loads=9,1,1,1", "--regions=1")
     heavy, *light = (rank["totals_ns"] for rank in result.record["ranks"])
     assert 0 < heavy["came_late"] <= heavy["borrowed"], result.summary
     assert all(heavy["borrowed"] > 5 * rank["borrowed"] for rank in light), result.summary
@@ -193,4 +193,4 @@ def test_a_rank_whose_core_is_used_sleeps(mpi, awaited):
     check_measured(result)
     assert result.record["ranks"][0]["totals_ns"]["borrowed"] > 0, result.summary
     slept = int(re.search(r"sleeps (\d+)", result.out).group(1))
-    assert slept > 5 * 20, result.out  # 20 waits, in which the core is used for some 10 ms
+    assert slept > 5 * 12, result.out  # 12 waits, in which the core is used for some 10 ms

@@ -14,7 +14,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { kSteps = 20, kRegions = 4, kIterations = 64, kRounds = 100000, kBusy = 8 };
+enum { kSteps = 12, kRegions = 4, kIterations = 64, kRounds = 100000, kBusy = 8 };
 
 static double compute(double x) {
   for (int round = 0; round < kRounds; ++round) x = 0.5 * x + 1 / (1 + x);
