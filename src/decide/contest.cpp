@@ -94,7 +94,7 @@ bool BasicContest<Candidates>::measured(double duration) {
   }
   before_ = log_duration;
   const bool changed = watch(log_duration);
-  if (const int challenger = rival(); challenger >= 0) begin_trial(challenger);
+  if (const int challenger = rival(); challenger >= 0 && worth_a_trial_now(challenger)) begin_trial(challenger);
   return changed;
 }
 
@@ -170,8 +170,18 @@ int BasicContest<Candidates>::rival() const {
   return best;
 }
 
+// As long as the leader's noise is not known, it takes more trials to show that a rival is slower.
+template <class Candidates>
+bool BasicContest<Candidates>::worth_a_trial_now(int rival) const {
+  return at(rival).guess < settings_.exploration || reference_.count() >= kReference;
+}
+
 template <class Candidates>
 void BasicContest<Candidates>::begin_trial(int rival) {
+  if (at(rival).ratio.count() == 0 && reference_.count() >= kReference) {
+    // Of one execution less the mean of two, which are as noisy as the leader's.
+    at(rival).ratio = Estimate(std::sqrt(1.5) * reference_.deviation(), reference_.count());
+  }
   challenger_ = current_ = rival;
   step_ = cost(rival, 2) > budget_left() ? Step::probe : Step::trial;
   cold_ = true;
@@ -197,7 +207,7 @@ void BasicContest<Candidates>::end_trial(double after) {
   lost_ += std::max(0.0, trial_time_ - longest_ + longest - kTrial * std::exp(leading));
   step_ = Step::lead;
   const double confidence = each_confidence();
-  const Interval ratio = it.ratio.interval(confidence);
+  const Interval ratio = it.ratio.count() >= kFewest ? it.ratio.interval(confidence) : Interval();
   if (challenger_ == opened_with_ && ratio.low > 0) gained_ = true;
   if (ratio.high < 0) {
     promote(challenger_);

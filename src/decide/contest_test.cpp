@@ -40,6 +40,17 @@ TEST(Contest, ExecutesEachOnceThenTheFastestOfClearlyDifferentOnes) {
   EXPECT_EQ(count, (std::vector<int>{2, 1, 95, 1, 1}));
 }
 
+TEST(Contest, TwoTrialsDecideAboutAClearlySlowerRival) {
+  for (const Noise noise : {Noise::steady, Noise::heavy_tailed}) {
+    for (const double rival : {1.25, 1.5, 2.0}) {
+      Contest contest(2, {});
+      Stream stream(noise, 5);
+      EXPECT_EQ(execute(contest, stream, {1, rival}, 60)[1], 5) << rival << ": 1 of the survey, 4 of the trials";
+      EXPECT_TRUE(contest.settled());
+    }
+  }
+}
+
 TEST(Contest, TheFirstExecutionAfterAChangeDoesNotCount) {
   Contest contest(2, {});
   int last = -1;

@@ -313,7 +313,7 @@ TEST(Policy, FindsEachOfItsCandidates) {
 
 TEST(Policy, ExecutesHopelessCandidatesWithinTheBudgetOnly) {
   Policy policy{decide::Settings()};
-  EXPECT_LE(settle(policy, {3e6, 3e6, 1e6, 3e6}), 20);
+  EXPECT_LE(settle(policy, {3e6, 3e6, 1e6, 3e6}), 30);
   EXPECT_EQ(policy.next(), Strategy::steal);
 }
 
