@@ -276,8 +276,10 @@ class Run:
     @functools.cached_property
     def nodes(self) -> pd.DataFrame:
         """One row per node, by its index: host, ranks, cores, topology, emulated, phase_source, phases, phase_before
-        and phase_after with their bounds (phase_before_low, phase_before_high), nothing_moved."""
-        return _frame(self.record["nodes"], _properties("node")).set_index("index")
+        and phase_after with their bounds (phase_before_low, phase_before_high), nothing_moved, oversubscribed ("ranks",
+        "threads" or "")."""
+        rows = [{"oversubscribed": "", **node} for node in self.record["nodes"]]
+        return _frame(rows, _properties("node")).set_index("index")
 
     @functools.cached_property
     def thresholds(self) -> dict[str, float]:

@@ -321,9 +321,8 @@ def disturbance(run: Run) -> Optional[str]:
     used = here["threads_used"].where(here["threads_used"] > 0, here["threads_at_start"])
     cores, threads = int(run.nodes["cores"].loc[index]), int(used.sum())
     if threads > cores:
-        reason = str(run.nodes["nothing_moved"].loc[index]).split(":")[0]
-        if reason.startswith(("more threads than", "more ranks than")):
-            return f"{found}: {reason}."
+        if run.nodes["oversubscribed"].loc[index]:
+            return f"{found}: more {run.nodes['oversubscribed'].loc[index]} than cores."
         return f"{found}: node {index} has {threads} threads for {plural(cores, 'core')}. Start fewer ranks or threads."
     throttled = float(here["throttled"].max())
     if throttled / max(1, min(cores, threads)) > float(ranks["run_delay"].iloc[row]) / 4:

@@ -44,7 +44,7 @@ def test_schema_is_strict_and_explains_every_member():
              "virtual_regions", "gpu", "gpu_capacity",
              "gpu_waits", "omp_tasks", "paused", "transport", "other_regions", "mpi_overlapped", "beyond_owned",
              "optimiser", "plans", "changes", "openmp_tool", "repeats_work", "run_delay_lending", "phases",
-             "throttled", "threads_used"}
+             "throttled", "threads_used", "oversubscribed"}
     later |= {"against", "gain", "gain_low", "gain_high", *(f"{way}_{what}" for way in ("shared", "library")
                                                             for what in ("looks", "wait", "low", "high"))}
     later |= {f"left_{why}" for why in ("threads", "boards", "first", "length", "choice", "memory", "nodes")}

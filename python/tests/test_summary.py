@@ -89,6 +89,7 @@ def test_the_cause_of_a_run_delay(example, tmp_path):
     def told(record):
         busy(5.4, cores=16)(record)
         record["nodes"][0]["nothing_moved"] = "more threads than cores: 8 ranks with 48 threads in all share 16 cores"
+        record["nodes"][0]["oversubscribed"] = "threads"
 
     assert summary(run_of(example, tmp_path, told)).notes[0].endswith(" of the time: more threads than cores.")
 

@@ -552,7 +552,10 @@ void Cores::report(observe::NodeRecord& node, std::vector<observe::DecisionRecor
   without_cores.openmp = has_openmp();
   if (planner_) planner_->report(node, decisions, problem_.empty() ? shape() : without_cores);
   // Without OpenMP, fewer threads or ranks would let no core move either.
-  if (!problem_.empty() && node.nothing_moved != observe::kNoOpenMp) node.nothing_moved = problem_;
+  if (!problem_.empty() && node.nothing_moved != observe::kNoOpenMp) {
+    node.nothing_moved = problem_;
+    if (problem_ == homes_.problem) node.oversubscribed = homes_.oversubscribed;
+  }
   if (alone_ && problem_.empty()) node.nothing_moved = homes_.problem;
 }
 

@@ -7,6 +7,8 @@
 #include <map>
 #include <numeric>
 #include <set>
+#include <tuple>
+#include <utility>
 
 namespace steelyard::cores {
 namespace {
@@ -63,9 +65,10 @@ void share_guesses(const node::Topology& topology, const std::vector<Arrival>& a
   }
 }
 
-// Why process p has fewer cores than threads.
-std::string why_too_few(const node::Topology& topology, const std::vector<Arrival>& arrivals,
-                        const std::vector<std::vector<int>>& places, const std::vector<int>& threads, int p) {
+// Process p has fewer cores than threads: what there is too much of, and a sentence.
+std::pair<std::string, std::string> why_too_few(const node::Topology& topology, const std::vector<Arrival>& arrivals,
+                                                const std::vector<std::vector<int>>& places,
+                                                const std::vector<int>& threads, int p) {
   std::vector<int> pus;
   int sharing = 0, threads_in_all = 0;
   for (std::size_t other = 0; other < places.size(); ++other) {
@@ -77,16 +80,17 @@ std::string why_too_few(const node::Topology& topology, const std::vector<Arriva
   const int cores = cores_of(topology, pus);
   const std::string those = fmt::format("{} core{}", cores, cores == 1 ? "" : "s");
   if (sharing > cores && sharing > 1) {
-    return fmt::format("more ranks than cores: {} ranks share {}; start fewer ranks or use a wider CPU binding",
-                       sharing, those);
+    return {"ranks",
+            fmt::format("more ranks than cores: {} ranks share {}; start fewer ranks or use a wider CPU binding",
+                        sharing, those)};
   }
   const std::string advice = "use fewer threads (OMP_NUM_THREADS), fewer ranks or a wider CPU binding";
   if (sharing > 1) {
-    return fmt::format("more threads than cores: {} ranks with {} threads in all share {}; {}", sharing, threads_in_all,
-                       those, advice);
+    return {"threads", fmt::format("more threads than cores: {} ranks with {} threads in all share {}; {}", sharing,
+                                   threads_in_all, those, advice)};
   }
-  return fmt::format("more threads than cores: rank {} runs {} thread{}, and its affinity mask has {}; {}",
-                     arrivals[p].rank, threads[p], threads[p] == 1 ? "" : "s", those, advice);
+  return {"threads", fmt::format("more threads than cores: rank {} runs {} thread{}, and its affinity mask has {}; {}",
+                                 arrivals[p].rank, threads[p], threads[p] == 1 ? "" : "s", those, advice)};
 }
 
 // Only if the kernel can put each thread on each core. A process has no use for more slots than there are cores.
@@ -123,7 +127,8 @@ Homes share_out(const node::Topology& topology, const std::vector<Arrival>& arri
       homes.home[pu] = p;
       --wanted;
     }
-    if (wanted > 0 && homes.problem.empty()) homes.problem = why_too_few(topology, arrivals, places, homes.threads, p);
+    if (wanted > 0 && homes.problem.empty())
+      std::tie(homes.oversubscribed, homes.problem) = why_too_few(topology, arrivals, places, homes.threads, p);
   }
   std::set<int> cores;
   const std::set<int> seen = union_of(places);

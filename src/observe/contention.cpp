@@ -32,10 +32,9 @@ std::string cause_for(const RankRecord& worst, const RunRecord& record) {
   }
   const bool known = found != record.nodes.end();
   if (known && threads > found->cores) {
-    const bool is_said = found->nothing_moved.starts_with("more threads than cores") ||
-                         found->nothing_moved.starts_with("more ranks than cores");
     const auto alike = [&](const NodeRecord& other) { return other.nothing_moved == found->nothing_moved; };
-    if (is_said && std::ranges::all_of(record.nodes, alike)) return "the line `moved` has the cause";
+    if (!found->oversubscribed.empty() && std::ranges::all_of(record.nodes, alike))
+      return "the line `moved` has the cause";
     return fmt::format("node {} has {} threads for {}; start fewer ranks or threads", node, threads,
                        plural(found->cores, "core"));
   }

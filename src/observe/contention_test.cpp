@@ -58,6 +58,7 @@ TEST(Contention, OfTheJobsOwnThreadsIsNoOtherProgram) {
   record.nodes[1].cores = 4;
   EXPECT_THAT(contention(record), HasSubstr(": node 1 has 8 threads for 4 cores; start fewer ranks or threads"));
   record.nodes[1].nothing_moved = "more threads than cores: 2 ranks with 8 threads in all share 4 cores";
+  record.nodes[1].oversubscribed = "threads";
   EXPECT_THAT(contention(record), HasSubstr(": node 1 has 8 threads for 4 cores")) << "another node has another reason";
   record.nodes[0].nothing_moved = record.nodes[1].nothing_moved;
   EXPECT_THAT(contention(record), EndsWith(" of the time: the line `moved` has the cause")) << "told once";

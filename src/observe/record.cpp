@@ -79,7 +79,7 @@ void add_kept_regions(std::vector<KeptRegion>& regions, std::vector<KeptRegion> 
 /// What was taken for too many threads at the start were threads that the program never used.
 void correct_oversubscription(RunRecord& record) {
   for (NodeRecord& node : record.nodes) {
-    if (!node.nothing_moved.starts_with("more threads than cores") || !record.other_regions.empty()) continue;
+    if (node.oversubscribed != "threads" || !record.other_regions.empty()) continue;
     std::vector<int> expected, used;
     for (const RankRecord& rank : record.ranks) {
       if (rank.node != node.index) continue;
@@ -89,6 +89,7 @@ void correct_oversubscription(RunRecord& record) {
     if (used.empty() || std::accumulate(used.begin(), used.end(), 0) > node.cores) continue;
     const int most = std::ranges::max(used);
     if (most >= std::ranges::max(expected)) continue;  // another OMP_NUM_THREADS would not serve all ranks
+    node.oversubscribed.clear();
     node.nothing_moved = fmt::format(
         "the program runs fewer threads than OMP_NUM_THREADS asks for: {} instead of {}, on {}; set OMP_NUM_THREADS={}",
         counts(used), counts(expected), plural(node.cores, "core"), most);

@@ -117,6 +117,8 @@ struct NodeRecord {
   double phase_after = 0;                              ///< s, mean iteration time after the last move
   double phase_after_low = 0, phase_after_high = 0;
   std::string nothing_moved;  ///< why no core was moved; empty if cores were moved
+  /// If that is why: "ranks" or "threads", of which there are more than cores.
+  std::string oversubscribed;
 };
 
 /// Where Slurm ran it. Left out of the file elsewhere.

@@ -135,6 +135,7 @@ void fields(auto& io, Is<NodeRecord> auto& n) {
   io("phase_after", n.phase_after);
   io.bounds("phase_after", "phase_after_noise", n.phase_after, n.phase_after_low, n.phase_after_high);
   io("nothing_moved", n.nothing_moved);
+  io.optional("oversubscribed", n.oversubscribed, !n.oversubscribed.empty());
 }
 
 void fields(auto& io, Is<LoopRecord> auto& l) {

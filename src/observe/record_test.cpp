@@ -416,6 +416,7 @@ TEST(Merge, NamesThreadsThatWereNeverUsed) {
     second.rank.threads_used = other;
     first.node = {sample_node(0, 2, 3)};
     first.node[0].nothing_moved = "more threads than cores: 2 ranks with 4 threads in all share 3 cores";
+    first.node[0].oversubscribed = "threads";
     RunRecord record;
     merge(record, {first, second});
     return record.nodes[0].nothing_moved;

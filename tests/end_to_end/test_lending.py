@@ -110,6 +110,7 @@ def test_more_ranks_than_cores_lend_while_a_core_idles(mpi, program):
     assert all(heavy["borrowed"] > 5 * rank["borrowed"] for rank in light), result.summary
     assert not result.moves() and result.threads_at_end == [1] * 4
     assert "more ranks than cores" in result.record["nodes"][0]["nothing_moved"], "cores do not move"
+    assert result.record["nodes"][0]["oversubscribed"] == "ranks"
     assert set(result.timeline["threads"]) <= {1, 2}
     assert " lent " in result.summary and "lending on" in result.header_lines[0], result.explain()
     assert "of lending: not known" in result.summary, "nor is how long a region takes on a core that others use"
