@@ -12,18 +12,17 @@ namespace {
 // CUSUM in standard deviations of the leader's log duration: residuals below kDrift do not add up. Half a deviation is
 // the best value for finding a change of one deviation (Page 1954).
 constexpr double kDrift = 0.5;
-// Executions between two false alarms times the error: 20,000 at 95 %.
-constexpr double kAlarmRate = 1000;
-// Executions of the leader from which its mean and deviation are known before they are watched. Later executions refine
+// Executions of the leader from which its mean and deviation are known before they are watched. Half of the shortest
+// pause: the other half remains for finding a change before the contest may be opened again. Later executions refine
 // both (a self-starting CUSUM, Hawkins 1987).
-constexpr int kReference = 8;
+constexpr long kReference = Contest::kPause / 2;
 constexpr long kLongestPause = Contest::kPause << 12;
-// A trial is two executions of the rival and two of the leader.
-constexpr int kTrial = 4;
 
-/// The sum at which CUSUM raises an alarm, from Siegmund's approximation of its average run length (1985).
-double alarm(double confidence) {
-  const double run_length = kAlarmRate / (1 - confidence);
+/// The sum at which CUSUM raises an alarm, from Siegmund's approximation of its average run length (1985): 20,000
+/// executions from one false alarm to the next by default. If each cost the loan, they would take the share of the
+/// budget that the confidence leaves to errors.
+double alarm(const Settings& settings) {
+  const double run_length = Contest::kLoan / (settings.exploration * (1 - settings.confidence));
   return std::log(2 * kDrift * kDrift * run_length + 1) / (2 * kDrift) - 1.166;
 }
 
@@ -31,7 +30,7 @@ double alarm(double confidence) {
 
 template <class Candidates>
 BasicContest<Candidates>::BasicContest(int candidates, Settings settings, int first)
-    : settings_(settings), alarm_(alarm(settings.confidence)), pause_(kPause) {
+    : settings_(settings), alarm_(alarm(settings)), pause_(kPause) {
   restart(candidates, first);
 }
 
@@ -64,6 +63,7 @@ bool BasicContest<Candidates>::measured(double duration) {
   const double log_duration = std::log(duration);
   total_ += duration;
   trial_time_ += duration;
+  ++trial_executions_;
   second_longest_ = std::max(second_longest_, std::min(longest_, duration));
   longest_ = std::max(longest_, duration);
   ++since_;
@@ -185,6 +185,7 @@ void BasicContest<Candidates>::begin_trial(int rival) {
   challenger_ = current_ = rival;
   step_ = cost(rival, 2) > budget_left() ? Step::probe : Step::trial;
   cold_ = true;
+  trial_executions_ = 0;
   trial_time_ = longest_ = second_longest_ = 0;
 }
 
@@ -202,9 +203,9 @@ void BasicContest<Candidates>::end_trial(double after) {
   it.ratio.add(trial_ - leading);
   it.guess = it.ratio.mean();
   it.outdated = false;
-  // Four executions have no deviation of their own.
+  // A trial has too few executions for a deviation of its own.
   const double longest = std::min(longest_, second_longest_ * std::exp(Estimate::kClip * reference_.deviation()));
-  lost_ += std::max(0.0, trial_time_ - longest_ + longest - kTrial * std::exp(leading));
+  lost_ += std::max(0.0, trial_time_ - longest_ + longest - trial_executions_ * std::exp(leading));
   step_ = Step::lead;
   const double confidence = each_confidence();
   const Interval ratio = it.ratio.count() >= kFewest ? it.ratio.interval(confidence) : Interval();
@@ -256,7 +257,7 @@ void BasicContest<Candidates>::abandon() {
     case Step::probe:
     case Step::back: break;
   }
-  const bool executed = trial_time_ > 0;
+  const bool executed = trial_executions_ > 0;
   if (executed) lost_ += cost(challenger_, step_ == Step::back ? 2 : 1);
   back_to_leader(executed);
 }

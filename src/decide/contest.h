@@ -126,7 +126,8 @@ class BasicContest {
   double total_ = 0, lost_ = 0;              ///< durations: of all executions, and in trials beyond the leader's
   double before_ = 0;                        ///< log: the leader's last execution that counts
   double trial_ = 0;                         ///< log: the rival's since
-  double trial_time_ = 0;                    ///< of all executions of this trial
+  int trial_executions_ = 0;                 ///< so far: of the rival and of the leader
+  double trial_time_ = 0;                    ///< of all of them
   double longest_ = 0, second_longest_ = 0;  ///< of these
   // The watch.
   Estimate reference_;              ///< log duration of the leader since it leads or has last changed

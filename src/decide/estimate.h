@@ -38,11 +38,11 @@ inline constexpr int kFewest = 2;
 /// Not thread-safe.
 class Estimate {
  public:
-  /// Standard deviation of a log duration before anything is measured, and how many values this prior counts for.
-  /// From the simulated streams of contest_test.cpp: with 1 % more than 5 % of the decisions in loud noise are wrong;
-  /// with 3 % no change is found sooner.
+  /// Standard deviation of a log duration before anything is measured. From the simulated streams of contest_test.cpp:
+  /// with 1 % more than 5 % of the decisions in loud noise are wrong; with 3 % no change is found sooner.
   static constexpr double kPriorDeviation = 0.02;
-  static constexpr double kPriorWeight = 2;
+  /// How many values this prior counts for: as many as are needed to conclude anything.
+  static constexpr double kPriorWeight = kFewest;
   /// Standard deviations: 0.3 % of the values of a normal stream are further away.
   static constexpr double kClip = 3;
 
