@@ -7,13 +7,13 @@ namespace steelyard::collectives {
 namespace {
 
 constexpr int kProgress = 32;  // turns of a spin; a message in pieces needs one for each of them
-constexpr int kYield = 256;    // there may be more ranks than cores, and a call that must poll
 
 }  // namespace
 
 void Call::turn() {
   ++turns_;
-  if (turns_ % kYield == 0) wait::yield();
+  // There may be more ranks than cores, and a call that must poll.
+  if (turns_ % wait::kSpins == 0) wait::yield();
   if (pause() || turns_ % kProgress == 0) library_.progress();
 }
 

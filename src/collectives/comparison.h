@@ -35,6 +35,10 @@ class Comparison {
  public:
   /// The most broadcasts that one answer leaves to the library. A rank that has become late is noticed only afterwards.
   static constexpr std::uint32_t kMost = 1000;
+  /// Broadcasts in a block. A contest takes rare long executions for disturbances, but waits for a rank that is late
+  /// now and then count: with blocks of 4, those for a rank that is late to 1 in 11 broadcasts do
+  /// (comparison_test.cpp).
+  static constexpr std::int32_t kBlock = 4;
 
   /// How a broadcast is delivered.
   struct Next {
@@ -67,10 +71,6 @@ class Comparison {
 
  private:
   enum : int { kLibrary, kBoard };
-  /// Broadcasts in a block. A contest takes rare long executions for disturbances, but waits for a rank that is late
-  /// now and then count: with blocks of 4, those for a rank that is late to 1 in 11 broadcasts do
-  /// (comparison_test.cpp).
-  static constexpr std::int32_t kBlock = 4;
   /// Broadcasts by which a block is extended at most until the ranks have added their waits.
   static constexpr std::int32_t kExtended = 2 * kBlock;
 

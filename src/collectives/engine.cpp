@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "decide/estimate.h"
+
 namespace steelyard::collectives {
 namespace {
 
 // A tree is made at this broadcast of a communicator: making one costs a collective, and may not be worth that.
-constexpr int kTreeFrom = 3, kTreeFromCompared = 64;
+constexpr int kTreeFrom = decide::kFewest + 1, kTreeFromCompared = 64;
 
 }  // namespace
 

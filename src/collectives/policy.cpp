@@ -7,11 +7,6 @@
 #include "decide/estimate.h"
 
 namespace steelyard::collectives {
-namespace {
-
-constexpr int kMostPatience = 8;  // times N
-
-}  // namespace
 
 bool Reporter::measured(const Measured& measured) {
   if (settings_.policy == Policy::binomial) return false;

@@ -19,6 +19,9 @@ struct Settings {
   decide::Settings decision;        ///< of the comparison with the MPI library
 };
 
+/// Settings::every times so many: while nothing is to be changed, the pauses between plans double up to this length.
+inline constexpr int kMostPatience = 8;
+
 /// What a rank measures in a broadcast, in ns. Both are 0 at the root.
 struct Measured {
   std::int64_t wait = 0;  ///< from its call to the data: long for a rank that arrives early
@@ -61,8 +64,8 @@ class Optimiser {
   void told(int rank, std::int64_t value);
   /// By the reports, some rank is late. Has no meaning for Policy::swap.
   bool any_rank_late() const;
-  /// The position of `root` stays. Doubles the period, up to 8 times N, while nothing is to be changed, here or
-  /// elsewhere (`other`).
+  /// The position of `root` stays. Doubles the period, up to kMostPatience times N, while nothing is to be changed,
+  /// here or elsewhere (`other`).
   Plan plan(const VirtualRanks& table, int root, bool other = false);
 
  private:

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "collectives/tree.h"
+#include "decide/estimate.h"
 
 namespace steelyard::collectives {
 
@@ -17,7 +18,8 @@ Post::Post(port::Messages& messages, port::Exchange& world) : messages_(messages
 // A clock's value is here only after it was read there, so that no round finds an offset that is too small. The first
 // round brings all processes together; the others are as fast as messages are.
 void Post::compare_clocks() {
-  constexpr int kRounds = 4;  // the first one synchronises the processes; the fastest of the others counts
+  constexpr int kRounds =
+      1 + decide::kFewest;  // the first synchronises the processes; the fastest of the others counts
   const auto processes = static_cast<std::size_t>(world_.size());
   std::vector<std::int64_t> ahead(processes, std::numeric_limits<std::int64_t>::max()), theirs(processes);
   for (int round = 0; round < kRounds; ++round) {

@@ -24,10 +24,10 @@ class SizeClasses {
   static constexpr int kClasses = kOperations * kSizes;
   /// Collectives after which a class that did not occur again is ignored, unless shared memory gains more in it than
   /// the notices of all collectives since then cost.
-  static constexpr std::int64_t kInUse = 256;
+  static constexpr std::int64_t kInUse = Comparison::kMost;
   static constexpr std::int64_t kNotice = 100;       ///< ns that a notice costs: a cache miss at each rank
   static constexpr std::size_t kShort = 960;         ///< Size: bytes that fit into a notice of 1 KiB
-  static constexpr std::size_t kPiece = 128U << 10;  ///< bytes: both copies fit into a core's second-level cache
+  static constexpr std::size_t kPiece = 128U << 10;  ///< Size: bytes of which two copies fit into a second-level cache
 
   /// The class of so many bytes at the root.
   static int of(Operation operation, std::size_t bytes);
@@ -46,9 +46,10 @@ class SizeClasses {
   Comparison::Next pass();
 
  private:
-  // Collectives: the trial of a class that has not occurred for longer delays the others no more.
-  static constexpr std::int64_t kAbsent = 8;
-  static constexpr std::int64_t kAbsentLeft = kAbsent / 2;
+  // Collectives: two blocks. The trial of a class that has not occurred for longer delays the others no more: the
+  // library handles a block of them at a time.
+  static constexpr std::int64_t kAbsent = 2 * Comparison::kBlock;
+  static constexpr std::int64_t kAbsentLeft = Comparison::kBlock;
   std::uint32_t leave();
   std::int64_t left_by(int which) const;
 

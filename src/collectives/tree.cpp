@@ -7,13 +7,24 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "wait/back_off.h"
 
 namespace steelyard::collectives {
 namespace {
 
 using Kind = Post::Kind;
 
-constexpr std::int64_t kWaited = 5000;  // ns: a shorter receive found its message there
+// ns: as long as processes that run need to meet. A shorter receive may have found its message there.
+constexpr std::int64_t kWaited = wait::kMeeting.spin;
+
+// While no rank is late, the library handles so many broadcasts before the next one over the tree: at first, all but
+// one from one plan to the next. The number doubles up to the longest pause between plans.
+std::uint32_t least_share(const Settings& settings) {
+  return static_cast<std::uint32_t>(std::max(1, settings.every - 1));
+}
+std::uint32_t most_share(const Settings& settings) {
+  return static_cast<std::uint32_t>(settings.every * kMostPatience);
+}
 
 }  // namespace
 
@@ -33,6 +44,7 @@ Tree::Tree(port::Exchange& ranks, Post& post, std::vector<int> world_ranks, int 
       table_(1),
       optimiser_(1, settings),
       plan_at_(settings.every),
+      share_(least_share(settings)),
       packet_(sizeof(Packet)),
       outgoing_(kOnTheirWay) {
   rank_ = ranks.rank();
@@ -119,7 +131,7 @@ Tree::Head Tree::begin(std::size_t bytes, std::int64_t now, const Board::Arrival
     const std::vector<int> leaders = next_leaders();
     const bool idle = may_leave_to_library_ && !any_rank_late();
     if (idle) head.left = share_;
-    share_ = idle ? std::min(2 * share_, kMostShare) : kLeastShare;
+    share_ = idle ? std::min(2 * share_, most_share(settings_)) : least_share(settings_);
     if (head.by_library) return head;
     const Plan plan = optimiser_.plan(table_, node_, leaders != leaders_);
     note = {idle ? 1 : plan.next};

@@ -105,9 +105,7 @@ class Tree {
  private:
   // ns that a root and a leader spend on the report of a leader's waits: about one short message.
   static constexpr std::int64_t kReporting = 1'000;
-  // If no rank is late, the library handles so many broadcasts before the next one over the tree. The number doubles.
-  static constexpr std::uint32_t kLeastShare = 15, kMostShare = 16 * kLeastShare;
-  // Short messages that may be on their way at once. Some libraries (Open MPI in shared memory, above 256 bytes)
+  // Size: short messages that may be on their way at once. Some libraries (Open MPI in shared memory, above 256 bytes)
   // complete a send only when the receiver calls MPI, so a late rank would delay the rank that sends to it.
   static constexpr std::size_t kOnTheirWay = 8;
   struct Packet;
@@ -157,12 +155,12 @@ class Tree {
   Optimiser optimiser_;
   int optimiser_rank_ = -1;  // Policy::soga: the root of the first broadcast
   std::int64_t plans_ = 0, changes_ = 0;
-  std::map<int, Told> told_;           // by root: each gets reports on its own broadcasts
-  std::vector<int> successors_;        // by node: a rank that arrives earlier than its leader; or -1
-  std::vector<bool> others_;           // by node: see Report
-  std::int64_t number_ = 0;            // broadcasts over the tree so far
-  std::int64_t plan_at_;               // number at which the root plans
-  std::uint32_t share_ = kLeastShare;  // at a root: the library handles so many next, while no rank is late
+  std::map<int, Told> told_;     // by root: each gets reports on its own broadcasts
+  std::vector<int> successors_;  // by node: a rank that arrives earlier than its leader; or -1
+  std::vector<bool> others_;     // by node: see Report
+  std::int64_t number_ = 0;      // broadcasts over the tree so far
+  std::int64_t plan_at_;         // number at which the root plans
+  std::uint32_t share_;  // at a root: the library handles so many broadcasts before the next one, while no rank is late
 
   std::vector<char> packet_;  // received last
   std::vector<Outgoing> outgoing_;

@@ -6,8 +6,8 @@
 
 namespace steelyard::port {
 
-/// Bytes that every MPI library sends without a handshake, its own head not included: with it, they stay below the
-/// smallest limit in use, Open MPI's 4096 in shared memory.
+/// Size: bytes of a message that every MPI library sends without a handshake, the library's own head not included.
+/// With that head, they stay below the smallest limit in use, Open MPI's 4096 in shared memory.
 inline constexpr std::size_t kEager = 3900;
 
 /// A send or a receive that was started. Copying it is free; only one copy may be asked about.
