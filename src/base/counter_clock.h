@@ -45,9 +45,10 @@ class CounterClockOf {
  private:
   static constexpr int kShift = 32;                         // Encoding: bits of a fraction
   static constexpr std::int64_t kCompareEvery = 1'000'000;  // ns: a comparison costs three readings
-  // Of two rates in succession, and of the time that a comparison may take, in parts of kCompareEvery: by no more is
-  // the counter off until the next one. Twice what the system adjusts its clock by (500 ppm, adjtimex(2)).
-  static constexpr double kAgree = 1e-3;
+  static constexpr double kAdjusted = 500e-6;  // Format: adjtimex(2), by how much the kernel changes a clock's rate
+  // Difference of two rates in succession, and of the time that a comparison may take, in parts of kCompareEvery. The
+  // counter is off by no more until the next comparison.
+  static constexpr double kAgree = 2 * kAdjusted;
 
   std::int64_t by_clock() {
     const std::int64_t ns = Source::ns();

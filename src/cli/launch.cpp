@@ -18,7 +18,7 @@
 #include "cli/slurm.h"
 #include "cli/wrappers.h"
 #include "node/binding.h"
-#include "wait/sleep.h"
+#include "wait/back_off.h"
 
 namespace steelyard::cli {
 namespace {
@@ -104,11 +104,10 @@ void set_environment(const Options& options) {
 
 /// Rounds of the loop in which idle threads of GNU's OpenMP runtime spin, for so many us on this machine.
 long spin_count(long us) {
-  constexpr long kRounds = 1000;  // about 25 us (back_off_benchmark): long beside a read of the clock
   const std::int64_t begin = base::now_ns();
-  for (long i = 0; i < kRounds; ++i) wait::relax();
+  for (int i = 0; i < wait::kSpins; ++i) wait::relax();
   const std::int64_t took = std::max<std::int64_t>(1, base::now_ns() - begin);
-  return us * 1000 * kRounds / took;
+  return us * 1000 * wait::kSpins / took;
 }
 
 /// How many CPUs of this node the launcher may use, whatever part of them it has given to this rank.

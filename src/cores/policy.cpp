@@ -11,12 +11,14 @@
 
 #include "cores/estimate.h"
 #include "cores/trial.h"
+#include "wait/back_off.h"
 
 namespace steelyard::cores {
 namespace {
 
-constexpr double kShortest = 0.020;  // s of a window: below, clocks and wake-ups are what is measured
-constexpr double kLongest = 1.0;     // s of a window while the loads are steady: a change is noticed within two windows
+// s of a window: in a shorter one, wake-ups take more than the exploration budget.
+constexpr double kShortest = 1e-9 * wait::kAtWork / decide::Settings{}.exploration;
+constexpr double kLongest = 1.0;  // s of a window while the loads are steady: a change is noticed within two windows
 constexpr int kCaution = decide::kFewest;  // windows that have to agree before a plan is made
 constexpr int kPart = 28;                  // a window spans at most this part of the shortest steady stretch
 // Windows for which a plan is wrong once the loads have changed again: two that show the change, and those that have to

@@ -11,8 +11,9 @@ namespace steelyard::cores {
 namespace {
 
 // Windows that the noise of a step is worth, because it was measured in all steps before: with 10, two windows that
-// agree confirm a gain of five times the noise (trial_test).
+// agree confirm a gain of five times the noise, and refute one that was a loss of six times the noise (trial_test).
 constexpr double kNoiseWeight = 10;
+
 /// Log duration of a window; of one without a steady load, the cores' time for the same amount of computing.
 double log_duration(const Spell::Sample& sample, bool steady_total) {
   const double value = steady_total ? sample.elapsed : 1 / sample.efficiency;

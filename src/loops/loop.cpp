@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
+#include <limits>
 #include <map>
 #include <utility>
 
@@ -14,8 +15,6 @@
 namespace steelyard::loops {
 namespace {
 
-/// Executions. A loop is measured at least so often, so that a change of its load is noticed.
-constexpr long kRarest = 64;
 /// Size: pairs of iteration count and thread count of a loop of which assignments are kept. They take some MB.
 constexpr std::size_t kMostRecorded = 10000;
 
@@ -235,7 +234,8 @@ void Loop::completed(const Plan& plan, const Ticket& ticket, const Execution& ex
   // Measuring executions and learning from them may take half of the exploration budget.
   const double budget = settings_.decision.exploration / 2 * history.mean_ns();
   const double period = budget > 0 ? std::ceil(static_cast<double>(execution.taking_up_ns) / budget) : 1;
-  regime.until_measured = learning ? 1 : static_cast<long>(std::clamp(period, 1.0, static_cast<double>(kRarest)));
+  constexpr double kNever = std::numeric_limits<int>::max();
+  regime.until_measured = learning ? 1 : static_cast<long>(std::clamp(period, 1.0, kNever));
   replan(regime, regime.plan.shape);
 }
 

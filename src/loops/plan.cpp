@@ -14,8 +14,6 @@ namespace {
 
 /// As long as nothing is known: the chunks that a thread's part is cut into.
 constexpr std::uint64_t kPieces = 64;
-/// ns of the smallest chunk of guided and factoring: below, taking it is what is measured.
-constexpr double kLeast = 500;
 
 /// The nearest to count * fraction, exact at both ends.
 std::uint64_t part_of(std::uint64_t count, double fraction) {
@@ -61,7 +59,7 @@ double fraction_of(const Composition& composition, const Shape& shape, const Set
 std::uint64_t chunk_of(const Plan& plan, const Settings& settings, const Measured& measured) {
   if (settings.chunk > 0) return settings.chunk;
   const double ns = finite(measured.iteration_ns);
-  if (plan.rule != ChunkRule::fixed) return ns > 0 ? std::max(1.0, std::ceil(kLeast / ns)) : 1;
+  if (plan.rule != ChunkRule::fixed) return ns > 0 ? std::max(1.0, std::ceil(kNegligible / ns)) : 1;
   const auto threads = static_cast<std::uint64_t>(plan.shape.threads);
   const std::uint64_t dynamic =
       plan.pool < plan.shape.count ? plan.shape.count - plan.pool : part_of(plan.shape.count, 1 - plan.static_fraction);

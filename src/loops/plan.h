@@ -94,6 +94,10 @@ Plan make_plan(const Shape& shape, const Settings& settings, const Measured& mea
 /// the rest is for the body.
 inline constexpr double kChunkCost = 40;
 
+/// ns by which threads of a team begin and end apart in any case. A smaller difference between two plans is not seen,
+/// and smaller chunks of guided and factoring level nothing.
+inline constexpr double kNegligible = 1000;
+
 /// Iterations per chunk for a thread with `ns` of work. Taking chunks of c ns costs kChunkCost * ns / c, and the other
 /// threads wait for the last chunk, c / 2 on average. The sum is least at c = sqrt(2 * kChunkCost * ns).
 std::uint64_t best_chunk(double ns, double iteration_ns, std::uint64_t iterations);

@@ -15,9 +15,6 @@ constexpr double kMoved = decide::Settings{}.exploration;
 constexpr double kIdle = 0.03;
 // Successive executions of a short loop that are not level, until the policy begins anew.
 constexpr int kInARow = decide::kFewest + 1;
-// Even parts of a short loop are compared only if they are forecast to take longer than level ones, and by so many ns,
-// because threads do not all begin at once.
-constexpr double kUnevenNs = 1000;
 
 }  // namespace
 
@@ -96,7 +93,7 @@ bool Policy::is_short(const Observation& observation) const {
   const double even = first_ == kEven ? observation.ns : observation.even_ns;
   const double level = observation.level_ns;
   if (even == 0 || level == 0) return resets_ == 0;  // not known: even parts, until they have proved to be slow
-  return even <= std::max(kLonger * level, level + kUnevenNs);
+  return even <= std::max(kLonger * level, level + kNegligible);
 }
 
 void Policy::note_least(const Observation& observation) {

@@ -12,7 +12,6 @@ constexpr std::size_t kWorkATick = 48;              // comparisons; a search tha
 constexpr std::size_t kWorkACandidate = 8;          // for the branch that is not predicted
 constexpr int kCostOfMisfit = 4;                    // a period holds as long as four ticks in five fit
 constexpr std::size_t kEvidence = decide::kFewest;  // of times that a period has come back
-constexpr std::size_t kRepeatsOfAStep = 16;         // a period that held for more was a step
 
 }  // namespace
 
@@ -59,7 +58,7 @@ void PeriodFinder::drop() {
   // What held for long was a step, and the program went on to something else. What fell at once was chance, or a run
   // inside a longer step: it takes more to be taken in by it again.
   std::size_t& evidence = evidence_[period_];
-  const bool was_a_step = held_ > kRepeatsOfAStep * period_;
+  const bool was_a_step = held_ > static_cast<std::size_t>(full_trust());
   const std::size_t that_fits = std::max(4 * longest_ / period_ - 1, kEvidence);
   evidence = was_a_step ? kEvidence : std::min(2 * evidence, that_fits);
   period_ = 0;

@@ -11,7 +11,7 @@ namespace steelyard::phases {
 namespace {
 
 constexpr std::uint64_t kLine = 64;  // Size: bytes of a cache line: groups do not share one
-// Bytes of an area at first. Smaller ones would grow within the first exchanges, at two rendezvous each.
+// Size: bytes of an area at first. Smaller ones would grow within the first exchanges, at two rendezvous each.
 constexpr std::uint64_t kLeast = std::uint64_t{64} * 1024;
 
 std::uint64_t rounded(std::uint64_t bytes) { return (bytes + kLine - 1) / kLine * kLine; }

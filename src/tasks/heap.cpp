@@ -9,8 +9,7 @@
 namespace steelyard::tasks {
 namespace {
 
-constexpr std::uint64_t kSmallest = 64;                       // Size: bytes of a line of the cache.
-constexpr std::uint64_t kGrowth = std::uint64_t{256} * 1024;  // bytes: a call of the system for 64 pages
+constexpr std::uint64_t kSmallest = 64;  // Size: bytes of a line of the cache.
 
 }  // namespace
 
@@ -47,7 +46,7 @@ std::uint64_t Heap::take(std::size_t bytes) {
     if (top_ + size > backed_) {
       // By a quarter of what is there, so that growing stays rare; less where memory is short.
       const std::uint64_t needed = top_ + size - backed_;
-      const std::uint64_t wanted = std::min(std::max({needed, kGrowth, backed() / 4}), end_ - backed_);
+      const std::uint64_t wanted = std::min(std::max(needed, backed() / 4), end_ - backed_);
       if (back_(backed_, wanted)) {
         backed_ += wanted;
       } else if (back_(backed_, needed)) {

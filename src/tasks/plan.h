@@ -37,8 +37,9 @@ std::size_t amount_to_keep(std::size_t available, std::int64_t ns_per_task);
 std::size_t amount_ahead(std::int64_t ns_per_task);
 
 /// Bytes of tasks in one message, more or less: the thief can begin with the first message before the others arrive.
-/// And bytes of all messages that one request brings, at most: the victim sends while it could work.
-inline constexpr std::size_t kMessageBytes = std::size_t{1} << 20, kMostGiven = std::size_t{8} << 20;
+inline constexpr std::size_t kMessageBytes = std::size_t{1} << 20;
+/// Bytes of all messages that one request brings, at most: the victim sends while it could work.
+inline constexpr std::size_t kMostGiven = std::size_t{8} << 20;
 
 /// In which order a thief asks: the last giver, then the others in an order of its own, so that thieves do not all
 /// ask the same.

@@ -12,8 +12,8 @@
 namespace steelyard::tasks {
 namespace {
 
-// kTogether tasks that are shorter than this, in ns, are timed together.
-constexpr std::int64_t kShort = 2'000;
+// ns: kTogether tasks that are shorter than this are timed together. All of them end before it is time to poll.
+constexpr std::int64_t kShort = kPollEvery / kTogether;
 // Format: MPI's counts are int. A result may be an input with a head and a sentence, as a failure of tasks.hpp is, and
 // a message has a head of its own.
 constexpr std::size_t kLargest = std::size_t{1} << 30, kLargestResult = kLargest + std::size_t{64} * 1024;

@@ -65,8 +65,8 @@ inline constexpr BackOff kTask{.spin = 20'000, .shortest = 5'000, .longest = 500
 inline constexpr BackOff kSetUp{.yield = 100'000, .shortest = 20'000, .longest = 1'000'000, .part = 8};
 
 /// ns from a wake-up until the thread or the process that was woken is surely at work, and others that it wakes are:
-/// some wake-ups of 25 us.
-inline constexpr std::int64_t kAtWork = 200'000;
+/// twice as long as processes that have to be scheduled need to meet.
+inline constexpr std::int64_t kAtWork = 2 * (kMeeting.spin + kMeeting.yield);
 
 /// Waits in the stages that keep the thread awake, until `over()` or until it is time to sleep.
 /// @param since when the wait began, as base::now_ns()
@@ -80,12 +80,12 @@ Stage stay_awake(const BackOff& back_off, std::int64_t since, const Over& over) 
   }
 }
 
+/// Turns of relax() that take about 5 us (back_off_benchmark): as long as processes that run need to meet.
+inline constexpr int kSpins = 200;
+
 /// One turn of a wait between threads of a team, which is mostly over after some hundred ns, but long where threads
 /// share a core. Counted, as a read of the clock takes as long as the wait.
 /// @param round number of the turn, from 0
-inline void pass(int round) {
-  constexpr int kSpins = 200;  // about 5 us (back_off_benchmark), as long as processes that run need to meet
-  round < kSpins ? relax() : yield();
-}
+inline void pass(int round) { round < kSpins ? relax() : yield(); }
 
 }  // namespace steelyard::wait

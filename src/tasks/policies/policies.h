@@ -11,7 +11,7 @@ std::unique_ptr<Policy> random_policy();
 std::unique_ptr<Policy> master_policy();
 /// `groups`: hierarchical sharing in groups of `size` nodes; 0: of kGroup.
 std::unique_ptr<Policy> groups_policy(int size);
-inline constexpr int kGroup = 28;  // nodes; as many as a node of the paper's cluster has cores
+inline constexpr int kGroup = 28;  ///< Size: nodes; as many as a node of the paper's cluster has cores
 /// `none`: no task moves.
 std::unique_ptr<Policy> no_moves();
 
