@@ -43,6 +43,11 @@ void* find_in_libraries(const char* name, const void* caller) {
   return nullptr;
 }
 
+void* next_or_opened(const char* name) {
+  if (void* const found = next_definition<void>(name); found != nullptr) return found;
+  return find_in_libraries(name, reinterpret_cast<const void*>(&next_or_opened));
+}
+
 namespace {
 
 /// Calls `visit` with each entry of a library's dynamic section.

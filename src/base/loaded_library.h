@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
+#include <dlfcn.h>
 #include <link.h>
 
 #include <cstdint>
@@ -17,6 +18,17 @@ void* library_of(const void* address);
 /// (RTLD_LOCAL). Leaves out the library that `caller` lies in. Null if no other has it. Slow: goes through all
 /// libraries.
 void* find_in_libraries(const char* name, const void* caller);
+
+/// The definition of `name` behind the library that this code is linked into, in the search order of the dynamic
+/// linker: that of the library whose function a wrapper replaces, or of another tool that is preloaded. Null if there
+/// is none.
+template <class Function>
+Function* next_definition(const char* name) {
+  return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
+}
+
+/// The same. If there is none, the function in a library that the program has opened for itself: find_in_libraries().
+void* next_or_opened(const char* name);
 
 /// Calls `visit` with the name of each symbol that a library in memory takes from other libraries, and with the place
 /// where the dynamic linker has written the address of that symbol.

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/loaded_library.h"
 #include "base/log.h"
 #include "intercept/clause.h"
 #include "session/accelerator.h"
@@ -23,7 +24,7 @@ int wait(std::uint64_t site, const char* name, std::atomic<int (*)(Parameters...
          Parameters... arguments) {
   auto* real = cache.load(std::memory_order_relaxed);
   if (real == nullptr) {
-    real = reinterpret_cast<int (*)(Parameters...)>(look_behind(name));
+    real = reinterpret_cast<int (*)(Parameters...)>(base::next_or_opened(name));
     if (real == nullptr) {
       base::warn_once(
           fmt::format("the program calls {}(), and no library of it has that: the call returns an error", name));

@@ -225,10 +225,10 @@ using ExecHere = int(const char*, char* const[]);
 using ExecDescriptor = int(int, char* const[], char* const[]);
 using ExecAt = int(int, const char*, char* const[], char* const[], int);
 
-/// The definition behind this library's: of libc, or of another tool that is preloaded.
+/// `found`, or else the next definition: another constructor may call exec before `found` is initialised.
 template <class Function>
 Function* next_definition(const char* name, Function* found = nullptr) {
-  return found != nullptr ? found : reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
+  return found != nullptr ? found : base::next_definition<Function>(name);
 }
 
 // Found at start, because a forked child should not call dlsym().

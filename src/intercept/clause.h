@@ -8,9 +8,7 @@
 // What the wrappers of OpenMP's entry points share.
 namespace steelyard::intercept {
 
-/// The definition behind ours, or null.
-void* look_behind(const char* name);
-/// The same. Without one, the program ends with a message.
+/// base::next_or_opened(). If there is none, the program ends with a message.
 void* find_behind(const char* name);
 
 /// The same, looked up once.

@@ -73,7 +73,7 @@ bool is_gnu() {
 
 void attach() {
   if (g_runtime.load(std::memory_order_relaxed) != Runtime::unknown) return;
-  void* const parallel = look_behind("GOMP_parallel");
+  void* const parallel = base::next_or_opened("GOMP_parallel");
   if (parallel == nullptr) return;
   const Runtime found = has_entry_points_of_clang(parallel) ? Runtime::llvm : Runtime::gnu;
   Runtime unknown = Runtime::unknown;

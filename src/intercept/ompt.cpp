@@ -175,7 +175,7 @@ OtherTool ask(StartTool* start, unsigned int omp_version, const char* runtime_ve
 /// of the runtime, which asks no further tool after this library has answered: each is asked once.
 OtherTool other_tool(unsigned int omp_version, const char* runtime_version) {
   // Behind this library: the tool of a library of the program, or the runtime's own definition, which searches on.
-  auto* const next = reinterpret_cast<StartTool*>(dlsym(RTLD_NEXT, "ompt_start_tool"));
+  auto* const next = base::next_definition<StartTool>("ompt_start_tool");
   if (OtherTool tool = ask(next, omp_version, runtime_version); tool.its != nullptr) return tool;
   const base::Environment environment = base::environment();
   for (const std::string& file : base::tool_files(base::value_of(environment, "OMP_TOOL_LIBRARIES"))) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The OpenMP calls by which a program learns or fixes its number of threads, in C and Fortran. Each forwards to the
 // OpenMP runtime behind Steelyard, after asking the Session.
-#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,14 +20,8 @@ thread_local bool t_clause = false;
 constinit thread_local RegionSource t_source;
 }  // namespace
 
-// A plug-in that the program opened may have brought an OpenMP runtime of its own, which RTLD_NEXT does not see.
-void* look_behind(const char* name) {
-  if (void* found = dlsym(RTLD_NEXT, name)) return found;
-  return base::find_in_libraries(name, reinterpret_cast<const void*>(&look_behind));
-}
-
 void* find_behind(const char* name) {
-  if (void* found = look_behind(name)) return found;
+  if (void* found = base::next_or_opened(name)) return found;
   base::warn(fmt::format("no OpenMP runtime has {}: run without `steelyard run`", name));
   std::abort();
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What the preload library does on being loaded.
-#include <dlfcn.h>
 #include <sys/stat.h>
 
 #include <cstdlib>
 #include <string>
 #include <utility>
 
+#include "base/loaded_library.h"
 #include "base/options.h"
 #include "intercept/awaiting.h"
 #include "intercept/gomp.h"
@@ -44,7 +44,7 @@ __attribute__((constructor)) void begin() {
 
 // The program has opened no library by now, so a runtime that it is linked to is the only one to look for.
 __attribute__((constructor)) void find_gnu_openmp() {
-  if (dlsym(RTLD_NEXT, "GOMP_parallel") != nullptr) gomp::attach();
+  if (base::next_definition<void>("GOMP_parallel") != nullptr) gomp::attach();
 }
 
 }  // namespace

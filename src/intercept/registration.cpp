@@ -3,7 +3,6 @@
 // it in the same process finds the first. It removes the name at a normal exit only: a killed rank leaves
 // /dev/shm/__KMP_REGISTERED_LIB_<pid>_<uid> behind. No setting of the runtime avoids that, so the registration gets a
 // file without a name here. Only copies in one process look for it, and its name holds the process id.
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -14,6 +13,7 @@
 #include <mutex>
 #include <string_view>
 
+#include "base/loaded_library.h"
 #include "intercept/clause.h"
 
 namespace steelyard::intercept {
@@ -78,11 +78,6 @@ class Registration {
 
 constinit Registration g_registration;
 
-template <class Function>
-Function real(const char* name) {
-  return reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
-}
-
 }  // namespace
 }  // namespace steelyard::intercept
 
@@ -93,7 +88,7 @@ STEELYARD_EXPORT int shm_open(const char* name, int flags, mode_t mode) {
     const int file = g_registration.open(name, flags);
     if (file >= 0 || errno == EEXIST || errno == ENOENT) return file;  // else the kernel refuses files without a name
   }
-  static const auto next = real<int (*)(const char*, int, mode_t)>("shm_open");
+  static const auto next = steelyard::base::next_definition<int(const char*, int, mode_t)>("shm_open");
   if (next == nullptr) {
     errno = ENOSYS;
     return -1;
@@ -103,7 +98,7 @@ STEELYARD_EXPORT int shm_open(const char* name, int flags, mode_t mode) {
 
 STEELYARD_EXPORT int shm_unlink(const char* name) {
   if (is_registration(name)) g_registration.forget(name);
-  static const auto next = real<int (*)(const char*)>("shm_unlink");
+  static const auto next = steelyard::base::next_definition<int(const char*)>("shm_unlink");
   if (next == nullptr) {
     errno = ENOSYS;
     return -1;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // From MPI_Init to MPI_Finalize, and the making of communicators, from Fortran.
-#include <dlfcn.h>
-
 #include <cstdlib>
 #include <string>
 
@@ -16,9 +14,7 @@ namespace steelyard::intercept {
 
 void* library_function(const char* base, const char* binding) {
   const auto name = std::string(base).append(binding);
-  if (void* function = dlsym(RTLD_NEXT, name.c_str()); function != nullptr) return function;
-  const auto* const here = reinterpret_cast<const void*>(&library_function);
-  if (void* function = base::find_in_libraries(name.c_str(), here); function != nullptr) return function;
+  if (void* function = base::next_or_opened(name.c_str()); function != nullptr) return function;
   base::warn("the program calls " + name +
              ", but no MPI library has it: link the program with MPI's Fortran libraries, or start it without "
              "`steelyard run`");
