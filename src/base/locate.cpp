@@ -6,6 +6,8 @@
 
 #include <cerrno>
 
+#include "base/split.h"
+
 namespace steelyard::base {
 namespace {
 
@@ -33,13 +35,10 @@ Located locate(std::string_view program, std::string_view path_variable) {
     is_found("", program, located);
     return located;
   }
-  std::string_view rest = path_variable.empty() ? "/usr/local/bin:/bin:/usr/bin" : path_variable;
-  while (true) {
-    const auto directory = rest.substr(0, rest.find(':'));
-    if (is_found(directory.empty() ? "." : directory, program, located) || directory.size() == rest.size())
-      return located;
-    rest.remove_prefix(directory.size() + 1);
+  for (const auto directory : split(path_variable.empty() ? "/usr/local/bin:/bin:/usr/bin" : path_variable, ":")) {
+    if (is_found(directory.empty() ? "." : directory, program, located)) break;
   }
+  return located;
 }
 
 }  // namespace steelyard::base

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/nearest.h"
 #include "base/renamed_options.h"
+#include "base/split.h"
 
 namespace steelyard::base {
 namespace {
@@ -297,16 +298,6 @@ std::vector<std::string> names(NameShape shape) {
   return result;
 }
 
-std::vector<std::string_view> pieces(std::string_view text, char separator) {
-  std::vector<std::string_view> result;
-  while (!text.empty()) {
-    const auto end = std::min(text.find(separator), text.size());
-    result.push_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return result;
-}
-
 /// False where the text is not a value of this kind.
 bool assign_switch(bool& value, std::string_view text) {
   const bool on = text == "on" || text == "1" || text == "true" || text == "yes";
@@ -335,7 +326,8 @@ bool assign_real(double& value, std::string_view text, double lowest, double hig
 }  // namespace
 
 std::vector<std::string> Options::command_line() const {
-  const auto words = pieces(command, '\x1f');
+  if (command.empty()) return {};
+  const auto words = split(command, "\x1f");
   return {words.begin(), words.end()};
 }
 

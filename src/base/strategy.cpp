@@ -7,6 +7,7 @@
 #include <array>
 
 #include "base/nearest.h"
+#include "base/split.h"
 
 namespace steelyard::base {
 namespace {
@@ -16,13 +17,8 @@ constexpr std::array<std::string_view, 7> kBases = {"auto",  "static",   "guided
 constexpr std::array<std::string_view, 3> kModifiers = {"tuned", "slack", "staggered"};  // in the order of their bits
 static_assert(kStrategies == kBases.size() - 1 + (1U << kModifiers.size()));
 
-std::vector<std::string_view> parts_of(std::string_view name) {
-  std::vector<std::string_view> parts;
-  for (std::size_t end = 0; end != std::string_view::npos;
-       name.remove_prefix(end == std::string_view::npos ? 0 : end + 1)) {
-    end = name.find('+');
-    parts.push_back(name.substr(0, end));
-  }
+std::vector<std::string_view> sorted_parts(std::string_view name) {
+  std::vector<std::string_view> parts = split(name, "+");
   std::ranges::sort(parts);
   return parts;
 }
@@ -66,8 +62,8 @@ int index_of(std::string_view text, const std::vector<std::string_view>& names, 
   for (const auto& [name, index] : shorts) {
     if (name == text) return index;
   }
-  const auto parts = parts_of(text);
-  const auto found = std::ranges::find_if(names, [&](std::string_view name) { return parts_of(name) == parts; });
+  const auto parts = sorted_parts(text);
+  const auto found = std::ranges::find_if(names, [&](std::string_view name) { return sorted_parts(name) == parts; });
   return found == names.end() ? -1 : static_cast<int>(found - names.begin());
 }
 

@@ -3,19 +3,13 @@
 
 #include <unistd.h>
 
-#include <algorithm>
-#include <utility>
+#include "base/split.h"
 
 namespace steelyard::base {
 
 std::vector<std::string> tool_files(std::string_view list) {
-  std::vector<std::string> files;
-  while (!list.empty()) {
-    std::string file(list.substr(0, list.find(':')));
-    list.remove_prefix(std::min(file.size() + 1, list.size()));
-    if (!file.empty()) files.push_back(std::move(file));
-  }
-  return files;
+  const std::vector<std::string_view> files = words_of(list, ":");
+  return {files.begin(), files.end()};
 }
 
 ToolLibraries tool_libraries(std::string_view list) {

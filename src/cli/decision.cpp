@@ -14,6 +14,7 @@
 
 #include "base/launcher_program.h"
 #include "base/locate.h"
+#include "base/split.h"
 #include "cli/launcher.h"
 #include "cli/other_tools.h"
 #include "cli/wrappers.h"
@@ -181,12 +182,8 @@ Site this_site() {
 
 std::vector<std::string> users_preload(const Site& site) {
   std::vector<std::string> kept;
-  std::string_view rest = site.value_of("LD_PRELOAD");
-  while (!rest.empty()) {
-    const auto end = std::min(rest.find_first_of(": "), rest.size());
-    const auto entry = rest.substr(0, end);
-    if (!entry.empty() && !file_name(entry).starts_with("libsteelyard-")) kept.emplace_back(entry);
-    rest.remove_prefix(std::min(end + 1, rest.size()));
+  for (const std::string_view entry : base::words_of(site.value_of("LD_PRELOAD"), ": ")) {
+    if (!file_name(entry).starts_with("libsteelyard-")) kept.emplace_back(entry);
   }
   return kept;
 }

@@ -11,6 +11,7 @@
 
 #include "base/nearest.h"
 #include "base/options.h"
+#include "base/split.h"
 #include "observe/text.h"
 
 namespace steelyard::cli {
@@ -59,15 +60,7 @@ std::string for_each_option(Heading heading, Row row, Wanted wanted) {
 constexpr auto kEach = [](const Option&) { return true; };
 
 /// The parts of `text` between blanks or hyphens.
-std::vector<std::string_view> parts_of(std::string_view text) {
-  std::vector<std::string_view> parts;
-  while (!text.empty()) {
-    const auto end = std::min(text.find_first_of(" -"), text.size());
-    if (end > 0) parts.push_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return parts;
-}
+std::vector<std::string_view> parts_of(std::string_view text) { return base::words_of(text, " -"); }
 
 bool has_part(std::string_view text, std::string_view part) {
   const auto parts = parts_of(text);
