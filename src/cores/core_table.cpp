@@ -36,21 +36,21 @@ CoreTable::CoreTable(Segment& segment, int cores, int processes, int me)
       processes_(processes),
       me_(me) {}
 
-void CoreTable::settle(const std::vector<int>& home) {
+void CoreTable::settle(const std::vector<int>& owners) {
   for (int c = 0; c < cores_; ++c) {
-    core_[c].home.store(home[c]);
-    core_[c].user.store(home[c] >= 0 ? home[c] : kFree);
+    core_[c].owner.store(owners[c]);
+    core_[c].user.store(owners[c] >= 0 ? owners[c] : kFree);
     core_[c].wanted.store(0);
     core_[c].offered.store(0);
   }
   header_->generation.store(1, std::memory_order_release);
 }
 
-void CoreTable::rehome(const std::vector<int>& home) {
+void CoreTable::change_owners(const std::vector<int>& owners) {
   bool withdrawn = false;
   for (int c = 0; c < cores_; ++c) {
-    core_[c].home.store(home[c]);
-    if (home[c] != kWithdrawn) continue;
+    core_[c].owner.store(owners[c]);
+    if (owners[c] != kWithdrawn) continue;
     withdrawn = true;
     std::int32_t lent = kLent;
     if (core_[c].user.compare_exchange_strong(lent, kFree)) header_->lent_idle.fetch_sub(1);
@@ -59,10 +59,10 @@ void CoreTable::rehome(const std::vector<int>& home) {
   header_->generation.fetch_add(1, std::memory_order_release);
 }
 
-std::vector<int> CoreTable::homes() const {
-  std::vector<int> home(cores_);
-  for (int c = 0; c < cores_; ++c) home[c] = core_[c].home.load();
-  return home;
+std::vector<int> CoreTable::owners() const {
+  std::vector<int> owners(cores_);
+  for (int c = 0; c < cores_; ++c) owners[c] = core_[c].owner.load();
+  return owners;
 }
 
 int CoreTable::withdrawn_in_use() const {
@@ -71,7 +71,7 @@ int CoreTable::withdrawn_in_use() const {
   return count;
 }
 
-bool CoreTable::take_home(int core) {
+bool CoreTable::take_own(int core) {
   std::int32_t user = core_[core].user.load();
   while (user < 0) {
     if (core_[core].user.compare_exchange_weak(user, me_)) {
@@ -97,7 +97,7 @@ bool CoreTable::take_back(int core) {
 }
 
 bool CoreTable::owner_waits_for(std::int32_t borrower, int core, std::int64_t until) const {
-  std::int32_t process = core_[core].home.load(std::memory_order_relaxed);
+  std::int32_t process = core_[core].owner.load(std::memory_order_relaxed);
   if (process < 0) return process != kWithdrawn;
   if (is_offered(core)) return true;
   for (int steps = 0; steps < processes_; ++steps) {

@@ -25,17 +25,17 @@ struct Terms {
 /// core to; the user is the process that runs on it now. Each change is one compare-and-swap: there is no lock, and no
 /// process waits for another.
 ///
-///           take_home            lend, offer         borrow, hand_to
+///           take_own             lend, offer         borrow, hand_to
 ///   free  ------------->  owner's  ----->  lent  ------------------>  borrower's
 ///    ^                      |  ^            | ^                            |
 ///    |  give_up (plan)      |  '------------' '----------------------------'
-///    '----------------------'    take_home      lend, give_up (region end, after the owner has asked)
+///    '----------------------'    take_own       lend, give_up (region end, after the owner has asked)
 ///
 /// Invariants, which core_table_test.cpp asserts in all interleavings of small programs:
 ///   1. A core has at most one user. It gets another one only after its user has ended its use, by lend(), give_up() or
 ///      hand_to().
 ///   2. A core that was given up is not borrowed: only its owner takes it, or its former owner.
-///   3. A core that its owner has asked for in vain (take_home() returned false) and that another process still uses is
+///   3. A core that its owner has asked for in vain (take_own() returned false) and that another process still uses is
 ///      marked as wanted, until the owner has it. Its user gives it up at the end of its use, instead of lending it.
 ///   4. While no operation is under way, lent_idle() is the number of cores that are lent.
 ///   5. No operation waits for another process, and each core can be taken by its owner once all others have ended
@@ -45,7 +45,7 @@ struct Terms {
 ///   7. While no operation is under way, a core that its owner uses or has asked for is not offered.
 /// An offered core is lent by the program (steelyard/cores.h), which asks for it when it needs it. It may be borrowed
 /// at any time, whether its owner waits or not, and remains offered when a borrower lends it again.
-/// Not an invariant: the user at the time of take_home() is asked to return the core (asked_back()). If the core passes
+/// Not an invariant: the user at the time of take_own() is asked to return the core (asked_back()). If the core passes
 /// to the next borrower in that moment, that borrower is not asked, and keeps the core to the end of its use.
 class CoreTable {
  public:
@@ -54,38 +54,38 @@ class CoreTable {
   /// Reduces the number of cores. By each process, before settle().
   void shrink(int cores) { cores_ = cores; }
 
-  /// Encoding: the owner of a core that was taken from the job, until a later rehome().
+  /// Encoding: the owner of a core that was taken from the job, until a later change_owners().
   static constexpr std::int32_t kWithdrawn = -2;
 
   int cores() const { return cores_; }
 
   // --- by the node leader ---
   /// The first owners; each process uses its cores at once. Before any other process reads the table.
-  void settle(const std::vector<int>& home);
+  void settle(const std::vector<int>& owners);
   /// New owners. Users keep their cores until their next region boundary.
-  void rehome(const std::vector<int>& home);
-  std::vector<int> homes() const;
+  void change_owners(const std::vector<int>& owners);
+  std::vector<int> owners() const;
   /// Withdrawn cores that some process still uses.
   int withdrawn_in_use() const;
 
   // --- by every process, from its primary thread ---
-  /// Changes with every rehome().
+  /// Changes with every change_owners().
   std::uint32_t generation() const { return header_->generation.load(std::memory_order_acquire); }
-  /// Changes with every rehome() that withdraws cores.
+  /// Changes with every change_owners() that withdraws cores.
   std::uint32_t withdrawals() const { return header_->withdrawals.load(std::memory_order_acquire); }
-  bool is_withdrawn(int core) const { return core_[core].home.load(std::memory_order_relaxed) == kWithdrawn; }
+  bool is_withdrawn(int core) const { return core_[core].owner.load(std::memory_order_relaxed) == kWithdrawn; }
   /// Cores that are lent and not in use.
   int lent_idle() const { return header_->lent_idle.load(std::memory_order_relaxed); }
   /// True if the owner of a borrowed core has asked for it. Cleared by clear_asked_back().
   bool asked_back() const { return asked_[me_].load(std::memory_order_relaxed) != 0; }
   void clear_asked_back() { asked_[me_].store(0, std::memory_order_relaxed); }
 
-  int owner(int core) const { return core_[core].home.load(std::memory_order_relaxed); }
-  bool is_home(int core) const { return core_[core].home.load(std::memory_order_relaxed) == me_; }
+  int owner(int core) const { return core_[core].owner.load(std::memory_order_relaxed); }
+  bool is_own(int core) const { return core_[core].owner.load(std::memory_order_relaxed) == me_; }
   bool is_wanted(int core) const { return core_[core].wanted.load(std::memory_order_relaxed) != 0; }
   /// Takes a core that this process owns, if it is free or lent. Otherwise asks its user to return it and returns
   /// false. The core is not offered any more.
-  bool take_home(int core);
+  bool take_own(int core);
   /// Takes a core that this process no longer owns, if it has no user and its new owner has not asked for it, unless it
   /// was withdrawn.
   bool take_back(int core);
@@ -140,7 +140,7 @@ class CoreTable {
     base::Atomic<std::int32_t> lent_idle;
   };
   struct Core {
-    base::Atomic<std::int32_t> home;
+    base::Atomic<std::int32_t> owner;
     base::Atomic<std::int32_t> user;  // process, kFree or kLent
     base::Atomic<std::int32_t> wanted;
     base::Atomic<std::int32_t> offered;

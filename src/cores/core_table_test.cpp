@@ -79,9 +79,9 @@ class Run {
     if (tables_[0]->lent_idle() != lent) fail("4: lent_idle is " + std::to_string(tables_[0]->lent_idle()));
     for (int p = 0; p < kProcesses; ++p) {
       for (int c = 0; c < cores_; ++c) {
-        if ((lacks_[p][c] || holds_[p][c]) && tables_[p]->is_home(c) && tables_[p]->is_offered(c))
+        if ((lacks_[p][c] || holds_[p][c]) && tables_[p]->is_own(c) && tables_[p]->is_offered(c))
           fail("6: core " + std::to_string(c) + " is offered against the will of its owner");
-        if (lacks_[p][c] && tables_[p]->is_home(c) && tables_[p]->is_in_use(c) && !tables_[p]->uses(c) &&
+        if (lacks_[p][c] && tables_[p]->is_own(c) && tables_[p]->is_in_use(c) && !tables_[p]->uses(c) &&
             !tables_[p]->is_wanted(c))
           fail("3: core " + std::to_string(c) + " is not marked as wanted");
       }
@@ -94,7 +94,7 @@ class Run {
     }
     for (int c = 0; c < cores_; ++c) {
       for (int p = 0; p < kProcesses; ++p) {
-        if (tables_[p]->is_home(c) && !tables_[p]->take_home(c)) fail("5: core " + std::to_string(c) + " is lost");
+        if (tables_[p]->is_own(c) && !tables_[p]->take_own(c)) fail("5: core " + std::to_string(c) + " is lost");
       }
     }
     if (tables_[0]->lent_idle() != 0) fail("4: cores are lent that are all in use");
@@ -120,8 +120,8 @@ class Run {
     how();
   }
   void claim(int me, int core) {
-    if (holds_[me][core] || !tables_[me]->is_home(core)) return;
-    if (tables_[me]->take_home(core)) {
+    if (holds_[me][core] || !tables_[me]->is_own(core)) return;
+    if (tables_[me]->take_own(core)) {
       begin_use(me, core);
     } else {
       lacks_[me][core] = true;
@@ -153,7 +153,7 @@ class Run {
         }
         return;
       case Step::hand:
-        if (!table.may_borrow(2, core, kNow + 1) || !table.take_home(core)) return;
+        if (!table.may_borrow(2, core, kNow + 1) || !table.take_own(core)) return;
         begin_use(me, core);
         end_use(me, core, [&] { table.hand_to(2, core, kNow); });
         return;
@@ -161,12 +161,12 @@ class Run {
         if (!holds && table.uses(core)) begin_use(me, core);
         return;
       case Step::give_up:
-        if (holds && !table.is_home(core)) end_use(me, core, [&] { table.give_up(core); }, kGivenUp);
+        if (holds && !table.is_own(core)) end_use(me, core, [&] { table.give_up(core); }, kGivenUp);
         return;
       case Step::take_back:
-        if (!holds && !table.is_home(core) && table.take_back(core)) begin_use(me, core);
+        if (!holds && !table.is_own(core) && table.take_back(core)) begin_use(me, core);
         return;
-      case Step::replan: table.rehome(cores_ == 2 ? std::vector<int>{1, 0} : std::vector<int>{1, 0, 2}); return;
+      case Step::replan: table.change_owners(cores_ == 2 ? std::vector<int>{1, 0} : std::vector<int>{1, 0, 2}); return;
     }
   }
 

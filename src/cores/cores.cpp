@@ -46,39 +46,39 @@ Cores::Cores(node::Segment& segment, node::Process* processes, int count, int me
 
 Cores::~Cores() = default;
 
-void Cores::settle_homes(Homes homes, bool leader) {
-  homes_ = std::move(homes);
-  usable_at_start_ = homes_.usable;
-  alone_ = count_ == 1 && homes_.problem.empty();
-  problem_ = count_ == 1 ? observe::kOneRank : homes_.problem;
-  const std::vector<int>& home = slots() ? homes_.slots : homes_.home;
-  table_.shrink(static_cast<int>(home.size()));
+void Cores::settle_owners(Owners owners, bool leader) {
+  owners_ = std::move(owners);
+  usable_at_start_ = owners_.usable;
+  alone_ = count_ == 1 && owners_.problem.empty();
+  problem_ = count_ == 1 ? observe::kOneRank : owners_.problem;
+  const std::vector<int>& owner = slots() ? owners_.slots : owners_.owner;
+  table_.shrink(static_cast<int>(owner.size()));
   if (!leader) return;
-  table_.settle(home);
+  table_.settle(owner);
   planner_ = std::make_unique<Planner>(options_.policy, processes_, count_);
 }
 
 void Cores::begin() {
   generation_ = table_.generation();
   if (slots()) {
-    const auto count = homes_.slots.size();
+    const auto count = owners_.slots.size();
     holding_ = std::make_unique<Holding>(table_, std::vector<int>(count), surplus_slots());
     return;
   }
   holding_ = std::make_unique<Holding>(table_, domain_);
   count_cores_without_owner();
   // If the launcher bound the processes apart, a core of another process lies outside of this process's affinity mask.
-  bind_ = !homes_.masks_overlap && !topology_.emulated;
-  seats_ = cpus();
+  bind_ = !owners_.masks_overlap && !topology_.emulated;
+  thread_cpus_ = cpus();
   run_delays_known_ = !topology_.emulated && node::run_delay(node::thread_id()) >= 0;
   if (topology_.emulated) binding_.store(1, std::memory_order_relaxed);  // there, bindings are only noted
 }
 
 void Cores::count_cores_without_owner() {
-  const std::vector<int> home = table_.homes();
+  const std::vector<int> owner = table_.owners();
   without_owner_ = 0;
-  for (std::size_t core = 0; core < home.size(); ++core)
-    without_owner_ += homes_.usable[core] && home[core] == -1 ? 1 : 0;
+  for (std::size_t core = 0; core < owner.size(); ++core)
+    without_owner_ += owners_.usable[core] && owner[core] == -1 ? 1 : 0;
 }
 
 std::vector<int> Cores::cpus(const std::vector<int>& cores) const {
@@ -88,7 +88,7 @@ std::vector<int> Cores::cpus(const std::vector<int>& cores) const {
 }
 
 std::vector<int> Cores::poll() {
-  holding_->take_free_homes();
+  holding_->take_free_cores();
   return cpus(holding_->cores_without_wanted());
 }
 
@@ -153,9 +153,9 @@ void Cores::release(std::int64_t now) {
 }
 
 // True if the cores that are held are those for which threads were last bound.
-bool Cores::seated() const {
-  return std::equal(holding_->cores().begin(), holding_->cores().end(), seats_.begin(), seats_.end(),
-                    [this](int core, int seat) { return topology_.pus[core].os_index == seat; });
+bool Cores::threads_are_placed() const {
+  return std::equal(holding_->cores().begin(), holding_->cores().end(), thread_cpus_.begin(), thread_cpus_.end(),
+                    [this](int core, int cpu) { return topology_.pus[core].os_index == cpu; });
 }
 
 // At least one, and at most as many as the region and the rank can use.
@@ -167,13 +167,13 @@ int Cores::threads_on(int cores, int most) const {
 int Cores::threads_for_region(const RegionAhead& region) {
   if (!changes_threads()) return 0;
   const bool fixed = processes_[me_].fixed.load(std::memory_order_relaxed) != 0;
-  const int most = threads_on(slots() ? homes_.cores : std::numeric_limits<int>::max(), region.most);
+  const int most = threads_on(slots() ? owners_.cores : std::numeric_limits<int>::max(), region.most);
   region_ = region;
   region_.worth_borrowing = region.worth_borrowing && options_.lend && !fixed && borrowing_.allowed(region.begin);
   if (late_join_.changed()) find_given();
   note_by_call(region.begin);
   had_ = static_cast<int>(holding_->cores().size());
-  const int own = holding_->home_count();
+  const int own = holding_->owned_count();
   const int worth = region_.worth_borrowing ? borrowing_.threads_worth(own, region.own_length, region.begin) : own;
   region_.worth_borrowing = worth > own;
   const int pays = std::min(most, std::max(worth, had_));
@@ -186,17 +186,18 @@ int Cores::threads_for_region(const RegionAhead& region) {
     threads_ = threads_on(held + late_join_count_, most);
     return holding_->borrowed() + late_join_count_ > 0 ? threads_ : 0;
   }
-  if (replanned || rebind_ || !seated() || (late_join_count_ > 0 && binding_.load(std::memory_order_relaxed) == 0)) {
+  if (replanned || rebind_ || !threads_are_placed() ||
+      (late_join_count_ > 0 && binding_.load(std::memory_order_relaxed) == 0)) {
     // Unbound processes with one affinity mask share its cores until a plan assigns each core to a process, or until a
     // late-join thread has to keep off the cores of other processes.
     generation_ = table_.generation();
     count_cores_without_owner();
     rebind_ = false;
     bind_ = bind_ || ((replanned || late_join_count_ > 0) && !topology_.emulated);
-    seats_ = cpus();
+    thread_cpus_ = cpus();
     if (bind_ || topology_.emulated) binding_.fetch_add(1, std::memory_order_relaxed);
   }
-  if (late_join_count_ > 0) late_join_.request(held, seats_, region.terms.until);
+  if (late_join_count_ > 0) late_join_.request(held, thread_cpus_, region.terms.until);
   threads_ = threads_on(held + late_join_count_, most);
   choose_measurement();
   return fixed ? 0 : threads_;
@@ -206,7 +207,7 @@ bool Cores::at_rest() const {
   if (slots()) return holding_->at_rest();
   if (!problem_.empty()) return true;
   return holding_ && holding_->at_rest() && generation_ == table_.generation() && !rebind_ &&
-         !late_join_.will_be_changed() && seated();
+         !late_join_.will_be_changed() && threads_are_placed();
 }
 
 int Cores::threads_at_rest(int most) const {
@@ -239,40 +240,60 @@ int Cores::threads_without_core(int team) const {
 observe::TeamCores Cores::after_region(std::int64_t now, int team, const observe::Activity& activity) {
   if (!holding_) return {};
   late_join_.withdraw();
-  const bool asked = late_join_count_ > 0;
   const int borrowed = holding_->borrowed();
-  const std::int64_t wall = now - region_.begin;
-  const int late_joined = std::clamp(team - (threads_ - late_join_count_), 0, late_join_count_);
-  observe::TeamCores cores{.without = std::max(late_joined, threads_without_core(team)) * wall};
   const int own = static_cast<int>(holding_->cores().size()) - borrowed;
-  const auto used = static_cast<std::size_t>(std::clamp(team - own, 0, borrowed));
-  cores.borrowed = add_borrowed(borrowed_cores().first(used), std::max<std::int64_t>(0, now - borrowed_since_));
-  // A lender may have passed a core without having announced it yet.
-  std::vector<int> given;
-  if (slots() && asked) given = idle_cores(now);
-  if (!slots() && (late_join_.changed() || asked)) given = find_given();
-  for (std::size_t i = 0; i < given.size() && static_cast<int>(i) < late_joined; ++i) {
-    const std::int64_t with = std::clamp<std::int64_t>(now - table_.lent_since(given[i]), 0, wall);
-    cores.came_late += add_borrowed(std::span(given).subspan(i, 1), with);
-    cores.without -= with;
-  }
-  cores.borrowed += cores.came_late;
+  observe::TeamCores cores = time_on_held_cores(now, team, own);
+  const std::vector<int> given = cores_given_meanwhile(now);
+  add_time_on_given_cores(now, team, given, cores);
   // Not comparable: a team that was cut short can use no further core, and one with borrowed cores is shorter.
-  if (region_.worth_borrowing && team == threads_ && borrowed == 0) {
-    const int came =
-        asked ? came_in_time(given, now, kLeftForLateJoin) : came_in_time(idle_cores(now), now, kLeftToBegin);
-    late_join_regions_.learn(region_.key, {came, asked, threads_ - late_join_count_, wall});
-  }
-  const bool as_meant = team == threads_ && team <= activity.cells();
-  if (comparable_ && as_meant) learn_from_borrowing(now, borrowed, activity);
-  if (borrowed > 0 && team > had_ && late_join_count_ == 0 && as_meant) {
-    std::int64_t begun = region_.begin;
-    for (int thread = own; thread < team; ++thread) begun = std::max(begun, activity.begun(thread));
-    borrowing_.learn_begin(team - had_, begun - region_.begin, now);
+  if (region_.worth_borrowing && team == threads_ && borrowed == 0) learn_from_late_join(now, given);
+  if (team == threads_ && team <= activity.cells()) {
+    if (comparable_) learn_from_borrowing(now, borrowed, activity);
+    if (borrowed > 0 && late_join_count_ == 0) learn_how_threads_begin(now, team, own, activity);
   }
   late_join_count_ = 0;
   holding_->give_back_wanted();
   return cores;
+}
+
+int Cores::late_joined(int team) const { return std::clamp(team - (threads_ - late_join_count_), 0, late_join_count_); }
+
+observe::TeamCores Cores::time_on_held_cores(std::int64_t now, int team, int own) {
+  const auto used = static_cast<std::size_t>(std::clamp(team - own, 0, holding_->borrowed()));
+  const std::int64_t since = std::max<std::int64_t>(0, now - borrowed_since_);
+  return {.without = std::max(late_joined(team), threads_without_core(team)) * (now - region_.begin),
+          .borrowed = add_borrowed(borrowed_cores().first(used), since)};
+}
+
+// A lender may have passed a core without having announced it yet.
+std::vector<int> Cores::cores_given_meanwhile(std::int64_t now) {
+  const bool asked = late_join_count_ > 0;
+  if (slots()) return asked ? idle_cores(now) : std::vector<int>();
+  return late_join_.changed() || asked ? find_given() : std::vector<int>();
+}
+
+void Cores::add_time_on_given_cores(std::int64_t now, int team, const std::vector<int>& given,
+                                    observe::TeamCores& cores) {
+  for (std::size_t i = 0; i < given.size() && static_cast<int>(i) < late_joined(team); ++i) {
+    const std::int64_t with = std::clamp<std::int64_t>(now - table_.lent_since(given[i]), 0, now - region_.begin);
+    cores.came_late += add_borrowed(std::span(given).subspan(i, 1), with);
+    cores.without -= with;
+  }
+  cores.borrowed += cores.came_late;
+}
+
+void Cores::learn_from_late_join(std::int64_t now, const std::vector<int>& given) {
+  const bool asked = late_join_count_ > 0;
+  const int came =
+      asked ? came_in_time(given, now, kLeftForLateJoin) : came_in_time(idle_cores(now), now, kLeftToBegin);
+  late_join_regions_.learn(region_.key, {came, asked, threads_ - late_join_count_, now - region_.begin});
+}
+
+void Cores::learn_how_threads_begin(std::int64_t now, int team, int own, const observe::Activity& activity) {
+  if (team <= had_) return;
+  std::int64_t begun = region_.begin;
+  for (int thread = own; thread < team; ++thread) begun = std::max(begun, activity.begun(thread));
+  borrowing_.learn_begin(team - had_, begun - region_.begin, now);
 }
 
 // Threads on borrowed cores have the highest thread IDs (Holding::cores()) and are bound there. Otherwise the kernel
@@ -316,7 +337,7 @@ std::vector<int> Cores::idle_cores(std::int64_t now) const {
   std::vector<int> idle;
   if (table_.lent_idle() == 0) return idle;
   for (int core = 0; core < table_.cores(); ++core) {
-    if (!table_.is_home(core) && table_.can_be_borrowed(core, {.until = now})) idle.push_back(core);
+    if (!table_.is_own(core) && table_.can_be_borrowed(core, {.until = now})) idle.push_back(core);
   }
   if (!slots()) return idle;
   // While there are more threads ready than cores, a slot that comes free leaves no core idle.
@@ -345,7 +366,7 @@ void Cores::give_to_late_join_threads(std::int64_t now) {
   if (!late_join_.has_requests() || table_.lent_idle() == 0) return;
   for (int core = 0; core < table_.cores(); ++core) {
     // Any process may borrow an offered core at the begin of a region.
-    const bool is_ours = table_.is_lent(core) && table_.is_home(core) && !table_.is_offered(core);
+    const bool is_ours = table_.is_lent(core) && table_.is_own(core) && !table_.is_offered(core);
     // If unbound, this process is woken by the kernel on the core of the process that it waits for.
     if (is_ours && late_join_.give(table_, core, topology_.pus[core].os_index, now) && !bind_) bind_ = rebind_ = true;
   }
@@ -364,7 +385,7 @@ void Cores::return_to_own_core() {
   bool in_use = false;
   for (int pu = 0; pu < table_.cores(); ++pu) {
     if (topology_.pus[pu].core != here->core) continue;
-    if (table_.is_home(pu) && !table_.is_offered(pu)) return;
+    if (table_.is_own(pu) && !table_.is_offered(pu)) return;
     in_use = in_use || table_.is_in_use(pu);
   }
   // A program that has bound itself keeps its binding.
@@ -374,7 +395,7 @@ void Cores::return_to_own_core() {
 }
 
 void Cores::bind_thread(int thread) {
-  if (!late_join_.place_if_late(thread)) take_seat(thread);
+  if (!late_join_.place_if_late(thread)) bind_to_its_cpu(thread);
   if (const int first = measured_from_.load(std::memory_order_relaxed); thread >= first) {
     const auto place = static_cast<std::size_t>(thread - first);
     const int id = node::thread_id();
@@ -382,27 +403,27 @@ void Cores::bind_thread(int thread) {
   }
 }
 
-void Cores::take_seat(int thread) {
-  thread_local std::uint64_t seat_taken = 0;
+void Cores::bind_to_its_cpu(int thread) {
+  thread_local std::uint64_t bound_for = 0;
   const std::uint32_t binding = binding_.load(std::memory_order_relaxed);
-  const std::uint64_t seat = std::uint64_t{binding} << 32 | static_cast<std::uint32_t>(thread);
-  if (binding == 0 || seat == seat_taken) return;
-  seat_taken = seat;
+  const std::uint64_t wanted = std::uint64_t{binding} << 32 | static_cast<std::uint32_t>(thread);
+  if (binding == 0 || wanted == bound_for) return;
+  bound_for = wanted;
   if (topology_.emulated) {
     const auto place = static_cast<std::size_t>(thread);
-    node::note_binding(place < seats_.size() ? node::CpuSet{seats_[place]} : node::CpuSet(seats_));
+    node::note_binding(place < thread_cpus_.size() ? node::CpuSet{thread_cpus_[place]} : node::CpuSet(thread_cpus_));
     return;
   }
   // A team larger than what is held (a clause asked for it, or threads join late) shares all of it. The primary thread
-  // is bound to its seat first, and may then leave it: the threads and programs that it starts inherit the wider
+  // is bound to its CPU first, and may then leave it: the threads and programs that it starts inherit the wider
   // affinity mask.
-  if (thread == 0 && !seats_.empty()) {
-    node::bind_this_thread({seats_.front()});
-    node::bind_this_thread(node::CpuSet(seats_));
-  } else if (thread < static_cast<int>(seats_.size())) {
-    node::bind_this_thread({seats_[static_cast<std::size_t>(thread)]});
+  if (thread == 0 && !thread_cpus_.empty()) {
+    node::bind_this_thread({thread_cpus_.front()});
+    node::bind_this_thread(node::CpuSet(thread_cpus_));
+  } else if (thread < static_cast<int>(thread_cpus_.size())) {
+    node::bind_this_thread({thread_cpus_[static_cast<std::size_t>(thread)]});
   } else {
-    node::bind_this_thread(node::CpuSet(seats_));
+    node::bind_this_thread(node::CpuSet(thread_cpus_));
   }
   late_join_.note_thread(thread);
 }
@@ -414,38 +435,39 @@ void Cores::unbind() {
 
 int Cores::owned() const {
   if (!problem_.empty()) return processes_[me_].threads_at_start;
-  return holding_ ? std::max(1, holding_->home_count()) : homes_.threads[me_];
+  return holding_ ? std::max(1, holding_->owned_count()) : owners_.threads[me_];
 }
 
 NodeShape Cores::shape() const {
-  NodeShape shape = shape_of(table_.homes(), homes_.usable, domain_, static_cast<std::size_t>(count_));
-  shape.budget = std::accumulate(homes_.threads.begin(), homes_.threads.end(), 0);
+  NodeShape shape = shape_of(table_.owners(), owners_.usable, domain_, static_cast<std::size_t>(count_));
+  shape.budget = std::accumulate(owners_.threads.begin(), owners_.threads.end(), 0);
   shape.openmp = has_openmp();
   return shape;
 }
 
-void Cores::consider(const observe::TickBoard& ticks, observe::TickSource source, int ticks_per_phase,
+void Cores::consider(const observe::TickBoard& ticks, observe::TickSource source, int ticks_per_step,
                      std::int64_t start) {
   if (!planner_ || !problem_.empty() || count_ == 1) return;
   if (const int process = process_fixed_after_move(); process >= 0) {
-    rehome(homes_.home);
+    change_owners(owners_.owner);
     planner_->start_again(base::seconds(base::now_ns() - start), processes_[process].world_rank);
     return;
   }
-  const Plan* plan = planner_->consider(ticks, source, ticks_per_phase, start, [this] { return shape(); });
-  if (plan != nullptr) rehome(seat(table_.homes(), homes_.usable, joined_by_core(domain_, shape()), *plan));
+  const Plan* plan = planner_->consider(ticks, source, ticks_per_step, start, [this] { return shape(); });
+  if (plan != nullptr)
+    change_owners(owners_after(table_.owners(), owners_.usable, joined_by_core(domain_, shape()), *plan));
 }
 
-void Cores::rehome(std::vector<int> home) {
-  for (std::size_t core = 0; core < home.size(); ++core) {
-    if (usable_at_start_[core] && !homes_.usable[core]) home[core] = CoreTable::kWithdrawn;
+void Cores::change_owners(std::vector<int> owner) {
+  for (std::size_t core = 0; core < owner.size(); ++core) {
+    if (usable_at_start_[core] && !owners_.usable[core]) owner[core] = CoreTable::kWithdrawn;
   }
-  table_.rehome(home);
+  table_.change_owners(owner);
 }
 
 std::string Cores::resize(const node::CpuSet& cpus, double time, const std::string& user) {
   if (!resizable()) return problem_;
-  const std::vector<int> before = table_.homes();
+  const std::vector<int> before = table_.owners();
   std::vector<Claim> claims;
   for (int p = 0; p < count_; ++p) {
     const node::Process& process = processes_[p];
@@ -465,16 +487,16 @@ std::string Cores::resize(const node::CpuSet& cpus, double time, const std::stri
   decision.why = "requested from outside by " + user;
   const std::string refusal = why_too_few(claims, static_cast<int>(std::ranges::count(usable, true)));
   if (refusal.empty()) {
-    if (alone_) homes_.problem = std::exchange(problem_, "");
-    homes_.usable = usable;
-    homes_.home = resized(before, usable, domain_, claims);
-    for (int p = 0; p < count_; ++p) homes_.threads[p] = static_cast<int>(std::ranges::count(homes_.home, p));
-    rehome(homes_.home);
+    if (alone_) owners_.problem = std::exchange(problem_, "");
+    owners_.usable = usable;
+    owners_.owner = resized(before, usable, domain_, claims);
+    for (int p = 0; p < count_; ++p) owners_.threads[p] = static_cast<int>(std::ranges::count(owners_.owner, p));
+    change_owners(owners_.owner);
     std::vector<int> threads;
     for (const Claim& claim : claims) threads.push_back(claim.cores);
     decision.what =
-        fmt::format("CPUs {} -> {}, threads {} -> {}", to_text(owned_cpus(before)), to_text(owned_cpus(homes_.home)),
-                    fmt::join(threads, ","), fmt::join(homes_.threads, ","));
+        fmt::format("CPUs {} -> {}, threads {} -> {}", to_text(owned_cpus(before)), to_text(owned_cpus(owners_.owner)),
+                    fmt::join(threads, ","), fmt::join(owners_.threads, ","));
     decision.outcome = observe::Outcome::requested;
   } else {
     decision.what = fmt::format("CPUs {} stay", to_text(owned_cpus(before)));
@@ -484,10 +506,10 @@ std::string Cores::resize(const node::CpuSet& cpus, double time, const std::stri
   return refusal;
 }
 
-node::CpuSet Cores::owned_cpus(const std::vector<int>& home) const {
+node::CpuSet Cores::owned_cpus(const std::vector<int>& owner) const {
   node::CpuSet cpus;
-  for (std::size_t core = 0; core < home.size(); ++core) {
-    if (home[core] >= 0) cpus.add(topology_.pus[core].os_index);
+  for (std::size_t core = 0; core < owner.size(); ++core) {
+    if (owner[core] >= 0) cpus.add(topology_.pus[core].os_index);
   }
   return cpus;
 }
@@ -515,12 +537,12 @@ void Cores::show_siblings(observe::LiveBoard& board) const {
 void Cores::show_owners(observe::LiveBoard& board) const {
   using observe::LiveJob;
   if (slots()) return;
-  const std::vector<int> home = table_.homes();
-  for (std::size_t core = 0; core < home.size(); ++core) {
+  const std::vector<int> owner = table_.owners();
+  for (std::size_t core = 0; core < owner.size(); ++core) {
     if (!usable_at_start_[core]) continue;
-    const int code = home[core] >= 0                       ? LiveJob::kFirstProcess + home[core]
-                     : home[core] == CoreTable::kWithdrawn ? LiveJob::kWithdrawn
-                                                           : LiveJob::kFree;
+    const int code = owner[core] >= 0                       ? LiveJob::kFirstProcess + owner[core]
+                     : owner[core] == CoreTable::kWithdrawn ? LiveJob::kWithdrawn
+                                                            : LiveJob::kFree;
     board.show_owner(topology_.pus[core].os_index, code);
   }
   board.show_unreleased(table_.withdrawn_in_use());
@@ -530,11 +552,11 @@ void Cores::show_owners(observe::LiveBoard& board) const {
 // too many cores to the end of the run.
 int Cores::process_fixed_after_move() const {
   std::vector<int> now(static_cast<std::size_t>(count_)), start(now);
-  for (const int home : table_.homes()) {
-    if (home >= 0) ++now[home];
+  for (const int owner : table_.owners()) {
+    if (owner >= 0) ++now[owner];
   }
-  for (const int home : homes_.home) {
-    if (home >= 0) ++start[home];
+  for (const int owner : owners_.owner) {
+    if (owner >= 0) ++start[owner];
   }
   for (int p = 0; p < count_; ++p) {
     if (now[p] != start[p] && processes_[p].fixed.load(std::memory_order_relaxed) != 0) return p;
@@ -554,32 +576,9 @@ void Cores::report(observe::NodeRecord& node, std::vector<observe::DecisionRecor
   // Without OpenMP, fewer threads or ranks would let no core move either.
   if (!problem_.empty() && node.nothing_moved != observe::kNoOpenMp) {
     node.nothing_moved = problem_;
-    if (problem_ == homes_.problem) node.oversubscribed = homes_.oversubscribed;
+    if (problem_ == owners_.problem) node.oversubscribed = owners_.oversubscribed;
   }
-  if (alone_ && problem_.empty()) node.nothing_moved = homes_.problem;
-}
-
-std::vector<int> seat(const std::vector<int>& home, const std::vector<bool>& usable, const std::vector<int>& domain,
-                      const Plan& plan) {
-  std::vector<int> seated(home.size(), -1);
-  std::vector<int> wanted = plan.threads;
-  const auto suits = [&](std::size_t core, int process) {
-    return usable[core] && (plan.domain[process] < 0 || domain[core] == plan.domain[process]);
-  };
-  for (std::size_t core = 0; core < home.size(); ++core) {
-    const int process = home[core];
-    if (process < 0 || wanted[process] == 0 || !suits(core, process)) continue;
-    seated[core] = process;
-    --wanted[process];
-  }
-  for (int process = 0; process < static_cast<int>(wanted.size()); ++process) {
-    for (std::size_t core = 0; core < home.size() && wanted[process] > 0; ++core) {
-      if (seated[core] != -1 || !suits(core, process)) continue;
-      seated[core] = process;
-      --wanted[process];
-    }
-  }
-  return seated;
+  if (alone_ && problem_.empty()) node.nothing_moved = owners_.problem;
 }
 
 }  // namespace steelyard::cores

@@ -11,8 +11,8 @@
 #include "cores/borrowing.h"
 #include "cores/core_table.h"
 #include "cores/holding.h"
-#include "cores/homes.h"
 #include "cores/late_join.h"
+#include "cores/owners.h"
 #include "cores/policy.h"
 #include "node/processes.h"
 #include "node/topology.h"
@@ -41,7 +41,7 @@ struct RegionAhead {
   Terms terms;                                 ///< see Cores::lend()
 };
 
-/// The capability `cores` in one process: moves cores between the processes of a node, by plan at phase ends and by
+/// The capability `cores` in one process: moves cores between the processes of a node, by plan at step ends and by
 /// lending while a rank waits. Paper: SABO (IPDRM 2022); lending after LeWI (Garcia et al., ICPP 2009).
 /// All but bind_thread() are for the primary thread.
 class Cores {
@@ -51,9 +51,10 @@ class Cores {
   Cores(node::Segment& segment, node::Process* processes, int count, int me, const node::Topology& topology,
         observe::Activity& activity, Options options);
   ~Cores();
-  /// `homes` are the same at all processes of the node. The leader settles them before another process uses the table.
-  void settle_homes(Homes homes, bool leader);
-  /// By each process, after the leader's settle_homes().
+  /// `owners` are the same at all processes of the node. The leader settles them before another process uses the table.
+  void settle_owners(Owners owners, bool leader);
+  void settle_homes(Owners owners, bool leader) { settle_owners(std::move(owners), leader); }  // former name
+  /// By each process, after the leader's settle_owners().
   void begin();
 
   // --- around regions and waits ---
@@ -112,9 +113,9 @@ class Cores {
   /// Why no core can be moved or lent here; empty if cores can be.
   const std::string& problem() const { return problem_; }
   bool lends() const { return options_.lend && changes_threads() && count_ > 1; }
-  /// True if slots are lent instead of cores (Homes::slots): there is a problem(), threads are not bound, and a waiting
-  /// thread leaves its core to others by a yield.
-  bool slots() const { return options_.lend && !homes_.slots.empty(); }
+  /// True if slots are lent instead of cores (Owners::slots): there is a problem(), threads are not bound, and a
+  /// waiting thread leaves its core to others by a yield.
+  bool slots() const { return options_.lend && !owners_.slots.empty(); }
   /// True if regions may get another thread count than the program's.
   bool changes_threads() const { return problem_.empty() || slots(); }
   /// Cores that this process owns; if none can be moved, its threads at start.
@@ -136,7 +137,7 @@ class Cores {
   // --- at the leader ---
   /// At the ends of steps, and after waits: if there are enough steps for a window, plans with it.
   /// `start`: the clock when the run began.
-  void consider(const observe::TickBoard& ticks, observe::TickSource source, int ticks_per_phase, std::int64_t start);
+  void consider(const observe::TickBoard& ticks, observe::TickSource source, int ticks_per_step, std::int64_t start);
   /// From now on, the processes of the node share these CPUs alone, as far as the job has them. Each leaves and takes
   /// cores at its next region or blocking call.
   /// @param user the name of the user who asked, for the record
@@ -176,19 +177,26 @@ class Cores {
   std::int64_t add_borrowed(std::span<const int> cores, std::int64_t length);
   std::span<const int> borrowed_cores() const;
   std::span<const int> still_acquired() const;
-  bool seated() const;
-  int surplus_slots() const { return static_cast<int>(homes_.slots.size()) - homes_.cores; }
+  bool threads_are_placed() const;
+  int surplus_slots() const { return static_cast<int>(owners_.slots.size()) - owners_.cores; }
   /// Cores that other processes have lent, that no process uses, and whose owners still wait; slots by the time since
   /// which they are lent.
   std::vector<int> idle_cores(std::int64_t now) const;
   /// Of these cores, those that came free while the present region ran, before the last `1 / left` of it.
   int came_in_time(const std::vector<int>& cores, std::int64_t now, std::int64_t left) const;
-  void rehome(std::vector<int> home);
-  node::CpuSet owned_cpus(const std::vector<int>& home) const;
+  void change_owners(std::vector<int> owner);
+  node::CpuSet owned_cpus(const std::vector<int>& owner) const;
   void leave_withdrawn();
   void choose_measurement();
+  // The parts of after_region(). `own`: cores held that are not borrowed.
+  int late_joined(int team) const;
+  observe::TeamCores time_on_held_cores(std::int64_t now, int team, int own);
+  std::vector<int> cores_given_meanwhile(std::int64_t now);
+  void add_time_on_given_cores(std::int64_t now, int team, const std::vector<int>& given, observe::TeamCores& cores);
+  void learn_from_late_join(std::int64_t now, const std::vector<int>& given);
   void learn_from_borrowing(std::int64_t now, int borrowed, const observe::Activity& activity);
-  void take_seat(int thread);
+  void learn_how_threads_begin(std::int64_t now, int team, int own, const observe::Activity& activity);
+  void bind_to_its_cpu(int thread);
 
   /// A thread on a borrowed core, as it began its part of the present region.
   struct Begin {
@@ -203,8 +211,8 @@ class Cores {
   node::Topology topology_;
   observe::Activity& activity_;
   std::vector<int> domain_;  // by core
-  Homes homes_;
-  std::vector<bool> usable_at_start_;  // by core; homes_.usable: after the last resize()
+  Owners owners_;
+  std::vector<bool> usable_at_start_;  // by core; owners_.usable: after the last resize()
   Options options_;
   std::string problem_;
   bool alone_ = false;  // one process on the node, whose cores change by resize() only
@@ -223,7 +231,7 @@ class Cores {
   int threads_ = 0;                          // that it was given
   int had_ = 0;                              // cores held in the region before
   int late_join_count_ = 0;                  // of threads_: without a core at the begin
-  bool rebind_ = false;                      // threads may not be bound to their seats any more
+  bool rebind_ = false;                      // threads may not be bound to their CPUs any more
   bool bind_ = false;                        // from the first change on, threads are bound one to a core
   int without_owner_ = 0;                    // cores of the job, at generation_
   std::uint32_t generation_ = 0;             // of the table, when binding was last looked at
@@ -232,13 +240,9 @@ class Cores {
   std::unique_ptr<Planner> planner_;         // at the leader
   // Read by each thread of each region, and written rarely: on a cache line apart from what the primary thread writes.
   alignas(64) std::atomic<std::uint32_t> binding_{0};  // changes when threads must be bound anew
-  std::vector<int> seats_;                             // os index by thread; written between regions
+  std::vector<int> thread_cpus_;                       // os index by thread; written between regions
   std::atomic<int> measured_from_{kNone};              // threads from here on are on borrowed cores
   std::vector<Begin> begun_;                           // by those threads; resized between regions
 };
-
-/// The owner of each core under a plan, with as few changes of owners as possible. Domain -1: any.
-std::vector<int> seat(const std::vector<int>& home, const std::vector<bool>& usable, const std::vector<int>& domain,
-                      const Plan& plan);
 
 }  // namespace steelyard::cores

@@ -42,19 +42,19 @@ Estimate::News Estimate::add(const Window& window) {
     settling_ = 2;
   }
 
-  const double phases = window.phases;
+  const double steps = window.steps;
   const std::vector<Process>& known = settling_ > 0 ? before_move_ : processes_;
   std::vector<double> busy(n);
   double seen = 0, expected = 0;
   for (std::size_t p = 0; p < n; ++p) {
-    busy[p] = (region_time(window.loads[p]) + window.loads[p].serial) / phases;
+    busy[p] = (region_time(window.loads[p]) + window.loads[p].serial) / steps;
     seen += busy[p];
     expected += known[p].busy();
   }
   double common = seen > 0 && expected > 0 ? seen / expected : 1;
   const double weight = std::max(0.1, 1.0 / (2 + windows_seen_++));
   if (settling_ == 0)
-    widen(total_noise_, std::log(common) * std::sqrt(phases), weight);
+    widen(total_noise_, std::log(common) * std::sqrt(steps), weight);
   else if (steady_total())
     common = 1;
 
@@ -65,7 +65,7 @@ Estimate::News Estimate::add(const Window& window) {
     const double perfect = region * was.threads / window.loads[p].threads;  // no scaling at all leaves it as it was
     const double low = serial + std::min(region, perfect), high = serial + std::max(region, perfect);
     const double now = busy[p] / common, off = (now - std::clamp(now, low, high)) / reference_;
-    const double unit = std::sqrt(1 / phases + 1 / known[p].phases);
+    const double unit = std::sqrt(1 / steps + 1 / known[p].steps);
     const double limit = std::max(kLeastChange, kSurprise * known[p].noise * unit);
     if (settling_ < 2 && std::abs(off) > limit) changed = true;
     if (settling_ > 0) continue;
@@ -77,7 +77,7 @@ Estimate::News Estimate::add(const Window& window) {
     if (std::abs(off) > limit)
       widen(process.noise, off / unit, weight);
     else if (recent_.size() >= 2)
-      widen(process.noise, unevenness(p, now, phases) / reference_, weight);
+      widen(process.noise, unevenness(p, now, steps) / reference_, weight);
   }
 
   if (misfit && recent_.size() > kAfterMisfit) recent_.erase(recent_.begin(), recent_.end() - kAfterMisfit);
@@ -91,25 +91,25 @@ Estimate::News Estimate::add(const Window& window) {
   return changed ? News::changed : News::steady;
 }
 
-double Estimate::unevenness(std::size_t process, double busy, double phases) const {
+double Estimate::unevenness(std::size_t process, double busy, double steps) const {
   const Moment &last = recent_.back(), &last_but_one = recent_[recent_.size() - 2];
   const double bend = busy - 2 * last.busy(process) + last_but_one.busy(process);
-  return bend / std::sqrt(1 / phases + 4 / last.phases + 1 / last_but_one.phases);
+  return bend / std::sqrt(1 / steps + 4 / last.steps + 1 / last_but_one.steps);
 }
 
 void Estimate::remember(const Window& window) {
-  const double phases = window.phases;
-  Moment moment{phases, {}, {}, {}};
+  const double steps = window.steps;
+  Moment moment{steps, {}, {}, {}};
   for (const ProcessLoad& load : window.loads) {
-    moment.region.push_back(region_time(load) / phases);
-    moment.serial.push_back(load.serial / phases);
-    moment.measured.push_back((measured_busy(load) - load.serial) / phases);
+    moment.region.push_back(region_time(load) / steps);
+    moment.serial.push_back(load.serial / steps);
+    moment.measured.push_back((measured_busy(load) - load.serial) / steps);
   }
   recent_.push_back(std::move(moment));
   if (recent_.size() > kRemembered) recent_.pop_front();
   windows_ = static_cast<int>(recent_.size());
-  phases_on_record_ = 0;
-  for (const Moment& each : recent_) phases_on_record_ += each.phases;
+  steps_on_record_ = 0;
+  for (const Moment& each : recent_) steps_on_record_ += each.steps;
 
   reference_ = 0;
   for (std::size_t p = 0; p < processes_.size(); ++p) {
@@ -118,15 +118,15 @@ void Estimate::remember(const Window& window) {
     process.region = mean(&Moment::region, p);
     process.serial = mean(&Moment::serial, p);
     process.borrowed = process.region > 0 ? std::min(1.0, mean(&Moment::measured, p) / process.region) : 1;
-    process.phases = phases_on_record_;
+    process.steps = steps_on_record_;
     reference_ = std::max(reference_, process.busy());
   }
 }
 
 double Estimate::mean(std::vector<double> Moment::* figure, std::size_t process) const {
   double sum = 0;
-  for (const Moment& moment : recent_) sum += moment.phases * (moment.*figure)[process];
-  return sum / phases_on_record_;
+  for (const Moment& moment : recent_) sum += moment.steps * (moment.*figure)[process];
+  return sum / steps_on_record_;
 }
 
 std::vector<ProcessLoad> Estimate::loads() const {
@@ -155,11 +155,11 @@ std::vector<ProcessLoad> Estimate::newest() const {
 
 double Estimate::noise() const {
   double most = 0;
-  for (const Process& process : processes_) most = std::max(most, process.noise * std::sqrt(2 / process.phases));
+  for (const Process& process : processes_) most = std::max(most, process.noise * std::sqrt(2 / process.steps));
   return most;
 }
 
-double Estimate::phase_noise() const {
+double Estimate::step_noise() const {
   double most = 0;
   for (const Process& process : processes_) most = std::max(most, process.noise);
   return std::hypot(most, total_noise_);
@@ -178,7 +178,7 @@ void Estimate::learn_scaling(const std::vector<ProcessLoad>& before) {
     if (before[p].threads == process.load.threads || std::min(was, is) < kLeastChange * reference_) continue;
     const double ratio = std::log(static_cast<double>(process.load.threads) / before[p].threads);
     const double seen = std::log(was / is) / ratio;
-    const double error = process.noise * reference_ / is * std::sqrt(2 / process.phases) / ratio;
+    const double error = process.noise * reference_ / is * std::sqrt(2 / process.steps) / ratio;
     const double variance = error * error + 0.01;
     for (std::size_t q = 0; q < processes_.size(); ++q) {  // Processes of one program scale much alike.
       double& prior = processes_[q].scaling_variance;

@@ -9,8 +9,8 @@ namespace steelyard::cores {
 
 struct Window;
 
-/// What the processes of a node do in one phase, learnt from windows: load, noise, scaling with threads.
-/// What all loads have in common (a longer phase) is told apart from how they compare (what balancing is about).
+/// What the processes of a node do in one step, learnt from windows: load, noise, scaling with threads.
+/// What all loads have in common (a longer step) is told apart from how they compare (what balancing is about).
 class Estimate {
  public:
   enum class News { steady, changed };
@@ -20,57 +20,57 @@ class Estimate {
   News add(const Window& window);
   /// Windows of unchanged loads and thread counts that the estimate rests on. One alone is not to be trusted.
   int windows() const { return windows_; }
-  /// Phases in them: few while the loads move.
-  double phases_on_record() const { return phases_on_record_; }
-  /// Seconds in one phase: the mean of these windows.
+  /// Steps in them: few while the loads move.
+  double steps_on_record() const { return steps_on_record_; }
+  /// Seconds in one step: the mean of these windows.
   std::vector<ProcessLoad> loads() const;
-  /// Seconds in one phase of the newest window: where the loads have just changed, an older one may be half and half.
+  /// Seconds in one step of the newest window: where the loads have just changed, an older one may be half and half.
   std::vector<ProcessLoad> newest() const;
   const std::vector<Scaling>& scaling() const { return scaling_; }
   /// Standard deviation of a gain that is forecast from loads(), as a fraction.
   double noise() const;
-  /// Standard deviation of the time of one phase, as a fraction.
-  double phase_noise() const;
-  /// True where the total load of a phase hardly varied so far: then elapsed times can be compared as they are.
+  /// Standard deviation of the time of one step, as a fraction.
+  double step_noise() const;
+  /// True where the total load of a step hardly varied so far: then elapsed times can be compared as they are.
   bool steady_total() const;
-  /// Corrects the scaling: at `before` (seconds in one phase) the processes ran with other thread counts and, as far as
+  /// Corrects the scaling: at `before` (seconds in one step) the processes ran with other thread counts and, as far as
   /// known, the same loads.
   void learn_scaling(const std::vector<ProcessLoad>& before);
 
  private:
-  /// A window: seconds of one phase, by process. Older windows are scaled to the total of the newest.
+  /// A window: seconds of one step, by process. Older windows are scaled to the total of the newest.
   struct Moment {
-    double phases;
+    double steps;
     std::vector<double> region, serial, measured;
     double busy(std::size_t process) const { return region[process] + serial[process]; }
   };
   struct Process {
     ProcessLoad load;               ///< limits and threads as last seen
-    double region = 0, serial = 0;  ///< s in one phase
-    double phases = 1;              ///< that they are the means of: phases_on_record_ at that time
+    double region = 0, serial = 0;  ///< s in one step
+    double steps = 1;               ///< that they are the means of: steps_on_record_ at that time
     double borrowed = 1;            ///< measured region time over that on its own cores
-    double noise = 0.1;             ///< standard deviation of one phase, as a fraction of the longest process
+    double noise = 0.1;             ///< standard deviation of one step, as a fraction of the longest process
     double missed = 0;  ///< distance of the last window from the mean, if statistically significant; otherwise 0
     double scaling_variance = 0.25;
     double busy() const { return region + serial; }
   };
 
   double mean(std::vector<double> Moment::* figure, std::size_t process) const;
-  /// The newest window's estimate of the noise of one phase, s: by second differences, in which a drift of the loads
+  /// The newest window's estimate of the noise of one step, s: by second differences, in which a drift of the loads
   /// cancels.
-  double unevenness(std::size_t process, double busy, double phases) const;
+  double unevenness(std::size_t process, double busy, double steps) const;
   void remember(const Window& window);
 
   std::vector<Process> processes_;
   std::vector<Process> before_move_;  ///< while the first windows with new thread counts come in
   std::vector<Scaling> scaling_;
   std::deque<Moment> recent_;
-  double phases_on_record_ = 0;
-  double reference_ = 0;  ///< s, the longest process in one phase
+  double steps_on_record_ = 0;
+  double reference_ = 0;  ///< s, the longest process in one step
   int settling_ = 0;      ///< windows until times with the new thread counts can be trusted
   int windows_ = 0;
   int windows_seen_ = 0;
-  double total_noise_ = 0.1;  ///< standard deviation of the common part of one phase, as a fraction
+  double total_noise_ = 0.1;  ///< standard deviation of the common part of one step, as a fraction
 };
 
 }  // namespace steelyard::cores

@@ -11,13 +11,13 @@
 namespace steelyard::cores {
 namespace {
 
-Window window(const std::vector<double>& regions, int threads = 4, int phases = 1) {
+Window window(const std::vector<double>& regions, int threads = 4, int steps = 1) {
   Window made;
-  made.phases = phases;
+  made.steps = steps;
   for (double region : regions) {
     ProcessLoad load;
     load.threads = threads;
-    load.region_wall = region * phases;
+    load.region_wall = region * steps;
     load.parallel = load.region_wall * threads;
     made.loads.push_back(load);
     made.elapsed = std::max(made.elapsed, load.region_wall);
@@ -45,7 +45,7 @@ TEST(Estimate, SeesAJumpAtOnce) {
   EXPECT_DOUBLE_EQ(region(estimate, 1), 1);
 }
 
-TEST(Estimate, ALongerPhaseIsNoOtherLoad) {
+TEST(Estimate, ALongerStepIsNoOtherLoad) {
   Estimate estimate;
   for (int i = 0; i < 20; ++i) {
     const double length = i % 3 ? 1 : 4;

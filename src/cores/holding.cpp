@@ -18,42 +18,42 @@ bool contains(const std::vector<int>& cores, int core) {
 
 Holding::Holding(CoreTable& table, std::vector<int> domain, int surplus)
     : table_(table), domain_(std::move(domain)), surplus_(surplus) {
-  read_homes();
-  take_homes();
+  read_owned();
+  take_owned();
   update_cores();
 }
 
-void Holding::read_homes() {
+void Holding::read_owned() {
   generation_ = table_.generation();
-  former_.insert(former_.end(), home_.begin(), home_.end());
-  home_.clear();
+  former_.insert(former_.end(), owned_.begin(), owned_.end());
+  owned_.clear();
   for (int c = 0; c < table_.cores(); ++c) {
-    if (table_.is_home(c)) home_.push_back(c);
+    if (table_.is_own(c)) owned_.push_back(c);
   }
-  // home_ was read in one pass: the next plan may change the table meanwhile.
-  const auto came_home = [this](int c) { return contains(home_, c); };
+  // owned_ was read in one pass: the next plan may change the table meanwhile.
+  const auto is_owned = [this](int c) { return contains(owned_, c); };
   std::vector<int> in_use;
-  for (const std::vector<int>* cores : {&own_, &kept_, &borrowed_})
-    std::copy_if(cores->begin(), cores->end(), std::back_inserter(in_use), came_home);
-  std::copy_if(own_.begin(), own_.end(), std::back_inserter(kept_), [&](int c) { return !came_home(c); });
-  own_ = in_use;
-  std::erase_if(borrowed_, came_home);
-  std::erase_if(kept_, came_home);
-  std::erase_if(former_, came_home);
+  for (const std::vector<int>* cores : {&in_use_, &kept_, &borrowed_})
+    std::copy_if(cores->begin(), cores->end(), std::back_inserter(in_use), is_owned);
+  std::copy_if(in_use_.begin(), in_use_.end(), std::back_inserter(kept_), [&](int c) { return !is_owned(c); });
+  in_use_ = in_use;
+  std::erase_if(borrowed_, is_owned);
+  std::erase_if(kept_, is_owned);
+  std::erase_if(former_, is_owned);
   std::erase_if(kept_, [this](int c) {
     const bool withdrawn = table_.is_withdrawn(c);
     if (withdrawn) table_.give_up(c);
     return withdrawn;
   });
-  std::erase_if(offered_, [&](int c) { return !came_home(c); });
+  std::erase_if(offered_, [&](int c) { return !is_owned(c); });
 }
 
 bool Holding::is_offered(int core) const { return contains(offered_, core); }
 
-void Holding::take_homes() {
-  own_.clear();
-  for (const int c : home_) {
-    if (!is_offered(c) && table_.take_home(c)) own_.push_back(c);
+void Holding::take_owned() {
+  in_use_.clear();
+  for (const int c : owned_) {
+    if (!is_offered(c) && table_.take_own(c)) in_use_.push_back(c);
   }
   keep_former_cores();
 }
@@ -61,7 +61,7 @@ void Holding::take_homes() {
 // A core that the plan gave to another process stays in use here until that process asks for it, or until this process
 // has all cores that it owns now. Otherwise two processes that exchange cores would both run a region on few cores.
 void Holding::keep_former_cores() {
-  const std::size_t lacking = home_.size() - own_.size() - offered_.size();
+  const std::size_t lacking = owned_.size() - in_use_.size() - offered_.size();
   while (kept_.size() > lacking) {
     table_.give_up(kept_.back());
     kept_.pop_back();
@@ -74,12 +74,12 @@ void Holding::keep_former_cores() {
 }
 
 void Holding::update_cores() {
-  cores_ = own_;
+  cores_ = in_use_;
   cores_.insert(cores_.end(), kept_.begin(), kept_.end());
   cores_.insert(cores_.end(), borrowed_.begin(), borrowed_.end());
   // A process always has a core to run on. If none of its own is free, it shares its first one with the borrower.
-  shares_ = cores_.empty() && !home_.empty();
-  if (shares_) cores_.push_back(*std::find_if(home_.begin(), home_.end(), [this](int c) { return !is_offered(c); }));
+  shares_ = cores_.empty() && !owned_.empty();
+  if (shares_) cores_.push_back(*std::find_if(owned_.begin(), owned_.end(), [this](int c) { return !is_offered(c); }));
 }
 
 void Holding::leave(int core, std::int64_t now) {
@@ -97,11 +97,11 @@ void Holding::give_back_needed(const Terms& terms) {
 
 void Holding::borrow(int most, const Terms& terms) {
   const int near = cores_.empty() ? 0 : domain_[cores_.front()];
-  const auto held = static_cast<int>(own_.size() + kept_.size() + borrowed_.size());
+  const auto held = static_cast<int>(in_use_.size() + kept_.size() + borrowed_.size());
   int left = std::min(most - held, borrowable(terms));
   for (const bool neighbours : {true, false}) {
     for (int c = 0; c < table_.cores() && left > 0; ++c) {
-      if ((domain_[c] == near) != neighbours || table_.is_home(c) || !table_.borrow(c, terms)) continue;
+      if ((domain_[c] == near) != neighbours || table_.is_own(c) || !table_.borrow(c, terms)) continue;
       borrowed_.push_back(c);
       --left;
     }
@@ -112,7 +112,7 @@ void Holding::borrow(int most, const Terms& terms) {
 int Holding::borrowable(const Terms& terms) const {
   if (surplus_ == 0) return std::numeric_limits<int>::max();
   int count = -surplus_;
-  for (int c = 0; c < table_.cores(); ++c) count += !table_.is_home(c) && table_.can_be_borrowed(c, terms) ? 1 : 0;
+  for (int c = 0; c < table_.cores(); ++c) count += !table_.is_own(c) && table_.can_be_borrowed(c, terms) ? 1 : 0;
   return count;
 }
 
@@ -122,7 +122,7 @@ void Holding::return_borrowed(std::int64_t now) {
 }
 
 void Holding::leave_foreign_cores(std::int64_t now) {
-  if (generation_ != table_.generation()) read_homes();
+  if (generation_ != table_.generation()) read_owned();
   for (const int c : kept_) table_.give_up(c);
   kept_.clear();
   return_borrowed(now);
@@ -137,11 +137,11 @@ bool Holding::settle(int most, bool may_borrow, const Terms& terms) {
   const bool room = may_borrow && (anew || free);
   const auto needed = [&](int c) { return anew || !table_.owner_waits_until(c, terms.until); };
   const bool leaves = may_borrow ? std::any_of(borrowed_.begin(), borrowed_.end(), needed) : !borrowed_.empty();
-  if (!replanned && has_all_homes() && !room && !leaves) return false;
+  if (!replanned && has_all_owned() && !room && !leaves) return false;
   const std::vector<int> before = cores_;
-  if (replanned) read_homes();
+  if (replanned) read_owned();
   may_borrow && !anew ? give_back_needed(terms) : return_borrowed(base::now_ns());
-  if (replanned || !has_all_homes()) take_homes();
+  if (replanned || !has_all_owned()) take_owned();
   if (room) borrow(most, terms);
   update_cores();
   return cores_ != before;
@@ -150,7 +150,7 @@ bool Holding::settle(int most, bool may_borrow, const Terms& terms) {
 std::vector<int> Holding::find_given() {
   std::vector<int> given;
   for (int c = 0; c < table_.cores(); ++c) {
-    if (table_.uses(c) && !contains(home_, c) && !contains(cores_, c)) given.push_back(c);
+    if (table_.uses(c) && !contains(owned_, c) && !contains(cores_, c)) given.push_back(c);
   }
   borrowed_.insert(borrowed_.end(), given.begin(), given.end());
   update_cores();
@@ -176,18 +176,18 @@ void Holding::return_wanted(const std::function<bool(int core)>& left) {
 
 void Holding::lend_all(std::int64_t now, const Wait& wait, bool keeps_first) {
   leave_foreign_cores(now);
-  for (std::size_t n = keeps_first ? 1 : 0; n < own_.size(); ++n) table_.lend(own_[n], now);
+  for (std::size_t n = keeps_first ? 1 : 0; n < in_use_.size(); ++n) table_.lend(in_use_[n], now);
   table_.begin_wait(wait);
   lending_ = true;
 }
 
 int Holding::offer(int most, std::int64_t now) {
-  if (generation_ != table_.generation()) read_homes();
+  if (generation_ != table_.generation()) read_owned();
   int count = 0;
   // The first core runs the primary thread.
-  for (; count < most && own_.size() > 1; ++count) {
-    offered_.push_back(own_.back());
-    own_.pop_back();
+  for (; count < most && in_use_.size() > 1; ++count) {
+    offered_.push_back(in_use_.back());
+    in_use_.pop_back();
     table_.offer(offered_.back(), now);
   }
   update_cores();
@@ -196,20 +196,20 @@ int Holding::offer(int most, std::int64_t now) {
 
 int Holding::reclaim() {
   offered_.clear();
-  take_free_homes();
-  return static_cast<int>(home_.size() - own_.size());
+  take_free_cores();
+  return static_cast<int>(owned_.size() - in_use_.size());
 }
 
-void Holding::take_free_homes() {
-  if (generation_ != table_.generation()) read_homes();
-  if (!has_all_homes()) take_homes();
+void Holding::take_free_cores() {
+  if (generation_ != table_.generation()) read_owned();
+  if (!has_all_owned()) take_owned();
   update_cores();
 }
 
 int Holding::acquire(int most, const Terms& terms) {
-  take_free_homes();
+  take_free_cores();
   const std::size_t before = borrowed_.size();
-  borrow(static_cast<int>(own_.size() + kept_.size() + before) + std::min(most, table_.cores()), terms);
+  borrow(static_cast<int>(in_use_.size() + kept_.size() + before) + std::min(most, table_.cores()), terms);
   update_cores();
   return static_cast<int>(borrowed_.size() - before);
 }
@@ -221,7 +221,7 @@ void Holding::release(std::int64_t now) {
 
 std::vector<int> Holding::cores_without_wanted() const {
   std::vector<int> cores = cores_;
-  std::erase_if(cores, [this](int c) { return !contains(home_, c) && table_.is_wanted(c); });
+  std::erase_if(cores, [this](int c) { return !contains(owned_, c) && table_.is_wanted(c); });
   return cores;
 }
 
@@ -229,9 +229,9 @@ void Holding::come_back() {
   if (!lending_) return;
   lending_ = false;
   table_.end_wait();
-  own_.clear();  // lent
-  if (generation_ != table_.generation()) read_homes();
-  take_homes();
+  in_use_.clear();  // lent
+  if (generation_ != table_.generation()) read_owned();
+  take_owned();
   update_cores();
 }
 

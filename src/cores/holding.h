@@ -14,7 +14,7 @@ namespace steelyard::cores {
 class Holding {
  public:
   /// @param domain of each core: cores of the same domain are borrowed first
-  /// @param surplus by how much the slots (Homes::slots) outnumber the cores; 0 without slots. As many slots are not
+  /// @param surplus by how much the slots (Owners::slots) outnumber the cores; 0 without slots. As many slots are not
   ///        borrowed, so that a borrower's threads find cores on which no other process computes.
   Holding(CoreTable& table, std::vector<int> domain, int surplus = 0);
 
@@ -37,7 +37,7 @@ class Holding {
   void come_back();
   /// True during a wait if another process uses a core of this process that the program has not offered.
   bool others_use() const {
-    return std::ranges::any_of(home_, [this](int c) { return table_.is_used_by_another(c) && !is_offered(c); });
+    return std::ranges::any_of(owned_, [this](int c) { return table_.is_used_by_another(c) && !is_offered(c); });
   }
 
   // --- as the program says (steelyard/cores.h) ---
@@ -50,7 +50,7 @@ class Holding {
   /// Returns all borrowed cores.
   void release(std::int64_t now);
   /// Takes cores of its own that have come free.
-  void take_free_homes();
+  void take_free_cores();
   /// Cores in use without those that their owners have asked for.
   std::vector<int> cores_without_wanted() const;
   /// Returns the cores that their owners have asked for and the program has `left`.
@@ -66,14 +66,14 @@ class Holding {
     return !borrowed_.empty() || !kept_.empty() || generation_ != table_.generation();
   }
   /// All cores that belong here are in use, and no other: settle() has nothing to do without borrowing.
-  bool at_rest() const { return !lending_ && has_all_homes() && !holds_foreign_cores(); }
+  bool at_rest() const { return !lending_ && has_all_owned() && !holds_foreign_cores(); }
   /// True while the only core in use is one that a borrower still uses.
   bool shares() const { return shares_; }
-  int home_count() const { return static_cast<int>(home_.size()); }
+  int owned_count() const { return static_cast<int>(owned_.size()); }
 
  private:
-  void read_homes();
-  void take_homes();
+  void read_owned();
+  void take_owned();
   void keep_former_cores();
   void leave(int core, std::int64_t now);
   void return_borrowed(std::int64_t now);
@@ -81,15 +81,15 @@ class Holding {
   void borrow(int most, const Terms& terms);
   int borrowable(const Terms& terms) const;
   void update_cores();
-  bool has_all_homes() const { return own_.size() + offered_.size() == home_.size(); }
+  bool has_all_owned() const { return in_use_.size() + offered_.size() == owned_.size(); }
   bool is_offered(int core) const;
 
   CoreTable& table_;
   std::vector<int> domain_;
   int surplus_;
-  std::vector<int> home_;      // cores that this process owns
-  std::vector<int> own_;       // of home_: in use by this process
-  std::vector<int> offered_;   // of home_: offered by the program
+  std::vector<int> owned_;     // cores that this process owns
+  std::vector<int> in_use_;    // of owned_: in use by this process
+  std::vector<int> offered_;   // of owned_: offered by the program
   std::vector<int> former_;    // owned before the last plan; until all cores that are owned now are in use
   std::vector<int> kept_;      // of former_: still in use
   std::vector<int> borrowed_;  // owned by other processes

@@ -14,7 +14,7 @@
 namespace steelyard::cores {
 namespace {
 
-TEST(Holding, BeginsWithItsHomeCores) {
+TEST(Holding, BeginsWithTheCoresThatItOwns) {
   Node node(4, 2, {0, 0, 1, 1});
   EXPECT_EQ(node.cores(0), (Cores{0, 1}));
   EXPECT_EQ(node.cores(1), (Cores{2, 3}));
@@ -23,7 +23,7 @@ TEST(Holding, BeginsWithItsHomeCores) {
 
 TEST(Holding, APlanIsFollowedOnlyWhenTheFormerUserHasLetGo) {
   Node node(4, 2, {0, 0, 1, 1});
-  node.tables[0]->rehome({0, 0, 0, 1});
+  node.tables[0]->change_owners({0, 0, 0, 1});
   EXPECT_FALSE(node.holdings[0]->settle(4, true)) << "process 1 still uses core 2";
   EXPECT_EQ(node.cores(0), (Cores{0, 1}));
   EXPECT_TRUE(node.holdings[1]->settle(4, true));
@@ -56,7 +56,7 @@ TEST(Holding, ACoreThatTheProgramHasOfferedIsNoneThatItRunsOn) {
 TEST(Holding, LeavesWithdrawnCoresAtItsNextRegion) {
   Node node(4, 2, {0, 0, 1, 1});
   node.holdings[1]->lend_all(1, kLong);
-  node.tables[0]->rehome({0, CoreTable::kWithdrawn, 1, CoreTable::kWithdrawn});
+  node.tables[0]->change_owners({0, CoreTable::kWithdrawn, 1, CoreTable::kWithdrawn});
   EXPECT_EQ(node.tables[0]->withdrawn_in_use(), 1) << "the core that was lent is free at once";
   EXPECT_EQ(node.tables[0]->lent_idle(), 1);
   EXPECT_TRUE(node.holdings[0]->settle(4, true));
@@ -64,7 +64,7 @@ TEST(Holding, LeavesWithdrawnCoresAtItsNextRegion) {
   EXPECT_EQ(node.tables[0]->withdrawn_in_use(), 0);
   node.holdings[1]->come_back();
   EXPECT_EQ(node.cores(1), (Cores{2})) << "shared until process 0 returns it, and core 3 is not taken back";
-  node.tables[0]->rehome({0, 0, 1, 1});
+  node.tables[0]->change_owners({0, 0, 1, 1});
   node.holdings[0]->settle(4, false);
   node.holdings[1]->settle(4, false);
   EXPECT_EQ(node.cores(0), (Cores{0, 1}));
@@ -76,7 +76,7 @@ TEST(Holding, ABorrowerReturnsAWithdrawnCoreWhichIsNotLentOn) {
   node.holdings[1]->lend_all(1, kLong, true);
   EXPECT_TRUE(node.holdings[0]->settle(3, true));
   EXPECT_EQ(node.cores(0), (Cores{0, 2}));
-  node.tables[1]->rehome({0, 1, CoreTable::kWithdrawn});
+  node.tables[1]->change_owners({0, 1, CoreTable::kWithdrawn});
   EXPECT_TRUE(node.holdings[0]->settle(3, true));
   EXPECT_EQ(node.cores(0), (Cores{0}));
   EXPECT_EQ(node.tables[0]->lent_idle(), 0);
@@ -116,8 +116,9 @@ TEST(Holding, ABorrowedSlotIsReturnedOnceAnotherProcessComputes) {
 
 TEST(Holding, TwoThatChangePlacesKeepTheirCoresUntilTheOtherAsks) {
   Node node(4, 2, {0, 0, 1, 1});
-  node.tables[0]->rehome({1, 1, 0, 0});
-  EXPECT_FALSE(node.holdings[0]->settle(4, true)) << "the new homes are in use, so the old ones are kept";
+  node.tables[0]->change_owners({1, 1, 0, 0});
+  EXPECT_FALSE(node.holdings[0]->settle(4, true))
+      << "the cores that it owns now are in use, so the former ones are kept";
   EXPECT_EQ(node.cores(0), (Cores{0, 1}));
   node.holdings[1]->settle(4, true);
   EXPECT_EQ(node.cores(1), (Cores{2, 3}));
@@ -132,9 +133,9 @@ TEST(Holding, TwoThatChangePlacesKeepTheirCoresUntilTheOtherAsks) {
 TEST(Holding, WhoWakesUpToAPlanKeepsItsCoresWhereTheNewOnesAreStillInUse) {
   Node node(6, 2, {0, 0, 0, 1, 1, 1});
   node.holdings[1]->lend_all(1, kLong);
-  node.tables[0]->rehome({1, 1, 1, 0, 0, 0});
+  node.tables[0]->change_owners({1, 1, 1, 0, 0, 0});
   node.holdings[1]->come_back();
-  EXPECT_EQ(node.cores(1), (Cores{3, 4, 5})) << "process 0 still uses all of its new homes";
+  EXPECT_EQ(node.cores(1), (Cores{3, 4, 5})) << "process 0 still uses all of the cores that it owns now";
   node.holdings[0]->leave_foreign_cores(2);
   EXPECT_TRUE(node.holdings[1]->settle(6, true));
   EXPECT_EQ(node.cores(1), (Cores{0, 1, 2}));
@@ -144,7 +145,7 @@ TEST(Holding, WhoWakesUpToAPlanKeepsItsCoresWhereTheNewOnesAreStillInUse) {
 
 TEST(Holding, WhatWasLeftBeforeACallIsTakenBackWhereTheNewCoresAreStillInUse) {
   Node node(6, 2, {0, 0, 0, 1, 1, 1});
-  node.tables[0]->rehome({1, 1, 1, 0, 0, 0});
+  node.tables[0]->change_owners({1, 1, 1, 0, 0, 0});
   node.holdings[0]->leave_foreign_cores(1);
   node.holdings[0]->settle(6, true);
   EXPECT_EQ(node.cores(0).size(), 3U) << "process 1 is in a long region, on all of them";
@@ -180,7 +181,7 @@ TEST(Holding, OfferedCoresAreBorrowedWhileTheirOwnerComputes) {
   EXPECT_EQ(node.cores(0), (Cores{0, 1, 3})) << "the program uses it";
   node.holdings[0]->return_wanted([](int) { return true; });
   EXPECT_EQ(node.holdings[0]->acquire(4, {.until = INT64_MAX}), 0);
-  node.holdings[1]->take_free_homes();
+  node.holdings[1]->take_free_cores();
   EXPECT_EQ(node.cores(1), (Cores{2, 3}));
 }
 
@@ -218,7 +219,7 @@ TEST(Holding, BorrowsWhatIsLentUpToItsCeilingAndGivesItBackWhenAsked) {
   EXPECT_EQ(node.cores(1), (Cores{2, 3}));
 }
 
-TEST(Holding, SharesItsFirstCoreWhereAllAreOutWithGuests) {
+TEST(Holding, SharesItsFirstCoreIfAllAreInUseByBorrowers) {
   Node node(2, 2, {0, 1});
   node.holdings[1]->lend_all(1, kLong);
   EXPECT_TRUE(node.holdings[0]->settle(2, true));
@@ -233,7 +234,7 @@ TEST(Holding, SharesItsFirstCoreWhereAllAreOutWithGuests) {
   EXPECT_EQ(node.cores(0), (Cores{0}));
 }
 
-TEST(Holding, WhatIsBorrowedIsLentOnWhileTheGuestWaitsToo) {
+TEST(Holding, ABorrowedCoreIsLentOnWhileTheBorrowerWaitsToo) {
   Node node(3, 3, {0, 1, 2});
   node.holdings[0]->lend_all(1, kLong);
   node.holdings[1]->settle(3, true);
@@ -243,7 +244,7 @@ TEST(Holding, WhatIsBorrowedIsLentOnWhileTheGuestWaitsToo) {
   EXPECT_EQ(node.cores(2).size(), 3U);
 }
 
-TEST(Holding, GuestsGoHomeBeforeACallByWhichTheirHomesMayWake) {
+TEST(Holding, ABorrowerReturnsItsCoresBeforeACallByWhichTheirOwnersMayWake) {
   Node node(4, 2, {0, 0, 1, 1});
   node.holdings[1]->lend_all(1, kLong);
   node.holdings[0]->settle(4, true);
@@ -302,14 +303,14 @@ TEST(Holding, WhoIsAboutToWakeUpDoesNotWaitLongerAfterAll) {
 TEST(Holding, APlanThatComesWhileItWaitsIsFollowedOnReturn) {
   Node node(4, 2, {0, 0, 1, 1});
   node.holdings[1]->lend_all(1, kLong);
-  node.tables[0]->rehome({0, 0, 0, 1});
+  node.tables[0]->change_owners({0, 0, 0, 1});
   EXPECT_TRUE(node.holdings[0]->settle(4, false));
   EXPECT_EQ(node.cores(0), (Cores{0, 1, 2}));
   node.holdings[1]->come_back();
   EXPECT_EQ(node.cores(1), (Cores{3}));
 }
 
-TEST(Holding, ReturnsGuestsWhenRegionsBecomeTooShort) {
+TEST(Holding, ReturnsBorrowedCoresWhenRegionsBecomeTooShort) {
   Node node(2, 2, {0, 1});
   node.holdings[1]->lend_all(1, kLong);
   node.holdings[0]->settle(2, true);
@@ -357,7 +358,7 @@ TEST(Holding, NoTwoProcessesEverUseOneCore) {
         if (random() % 3 == 0) {
           holding.lend_all(1, kLong);
           for (int core = 0; core < kCores; ++core) {
-            if (node.tables[p]->is_home(core) && !node.tables[p]->is_offered(core))
+            if (node.tables[p]->is_own(core) && !node.tables[p]->is_offered(core))
               late_join.give(*node.tables[p], core, here, 1);
           }
           std::this_thread::yield();
@@ -371,10 +372,10 @@ TEST(Holding, NoTwoProcessesEverUseOneCore) {
           holding.return_wanted([](int) { return true; });
         }
         if (p == 0 && random() % 16 == 0) {
-          std::vector<int> home(kCores);
+          std::vector<int> owners(kCores);
           for (int core = 0; core < kCores; ++core)
-            home[core] = core < kProcesses ? core : static_cast<int>(random() % kProcesses);
-          node.tables[0]->rehome(home);
+            owners[core] = core < kProcesses ? core : static_cast<int>(random() % kProcesses);
+          node.tables[0]->change_owners(owners);
         }
       }
     });
@@ -392,7 +393,8 @@ TEST(Holding, NoTwoProcessesEverUseOneCore) {
       holding->reclaim();
     }
   }
-  for (const auto& holding : node.holdings) EXPECT_EQ(static_cast<int>(holding->cores().size()), holding->home_count());
+  for (const auto& holding : node.holdings)
+    EXPECT_EQ(static_cast<int>(holding->cores().size()), holding->owned_count());
   EXPECT_GT(regions, 1000);
   EXPECT_GT(borrowed, 0);
   EXPECT_GT(given, 0);

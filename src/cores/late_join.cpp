@@ -40,17 +40,17 @@ bool LateJoin::possible() const {
   return false;
 }
 
-void LateJoin::request(int first_thread, const std::vector<int>& seats, std::int64_t until) {
+void LateJoin::request(int first_thread, const std::vector<int>& cpus, std::int64_t until) {
   Request& mine = requests_[me_];
   mine.until.store(until, std::memory_order_relaxed);
   for (int place = 0; place < kMost; ++place) {
     const int thread = first_thread + place;
     std::int32_t id = 0;
-    if (place < static_cast<int>(seats.size()) && thread < kMostKnown) {
-      seat_[place] = seats[static_cast<std::size_t>(place)];
+    if (place < static_cast<int>(cpus.size()) && thread < kMostKnown) {
+      cpu_[place] = cpus[static_cast<std::size_t>(place)];
       id = known_[thread].load(std::memory_order_relaxed);
       // If the thread has ended, the kernel may have given its ID to a thread of another process.
-      if (id != 0 && (tgkill(getpid(), id, 0) != 0 || !node::bind_thread(id, {seat_[place]}))) id = 0;
+      if (id != 0 && (tgkill(getpid(), id, 0) != 0 || !node::bind_thread(id, {cpu_[place]}))) id = 0;
     }
     placed_[place] = id;
     mine.thread[place].store(id);
@@ -67,7 +67,7 @@ bool LateJoin::place(int thread) {
   const std::int32_t id = known_[thread].load(std::memory_order_relaxed);
   if (id == placed_[place]) return true;
   if (placed_[place] != 0) misplaced_.store(true, std::memory_order_relaxed);
-  node::bind_this_thread({seat_[place]});
+  node::bind_this_thread({cpu_[place]});
   requests_[me_].thread[place].store(id);
   return true;
 }
@@ -100,7 +100,7 @@ bool LateJoin::give(CoreTable& table, int core, int os_index, std::int64_t now) 
         !table.may_borrow(process, core, request.until.load()))
       continue;
     const std::int64_t since = table.lent_since(core);
-    if (!table.take_home(core)) return false;
+    if (!table.take_own(core)) return false;
     // Other lenders may have bound each of these threads, or the region may have ended.
     std::int32_t thread = 0;
     for (auto place = std::begin(request.thread); thread == 0 && place != std::end(request.thread); ++place)

@@ -32,12 +32,12 @@ class LateJoin {
   /// True if another process can bind threads of this one.
   bool possible() const;
   /// Before a region: its threads from `first_thread` on begin without a core of their own, each beside the thread that
-  /// is bound to its seat. They are bound there while they are still asleep: the owner of the core on which they ran
+  /// is bound to its CPU. They are bound there while they are still asleep: the owner of the core on which they ran
   /// last may compute now.
-  /// @param seats the kernel's numbers of CPUs
+  /// @param cpus the kernel's numbers of CPUs
   /// @param until ns: the expected end of the region
-  void request(int first_thread, const std::vector<int>& seats, std::int64_t until);
-  /// By each thread at its begin in a region. Binds a late-join thread to its seat, unless a lender has bound it.
+  void request(int first_thread, const std::vector<int>& cpus, std::int64_t until);
+  /// By each thread at its begin in a region. Binds a late-join thread to its CPU, unless a lender has bound it.
   /// @return true if it is a late-join thread
   bool place_if_late(int thread) { return thread >= first_.load(std::memory_order_relaxed) && place(thread); }
   /// After the region.
@@ -77,8 +77,8 @@ class LateJoin {
   int next_ = 0;  // the process that is served next: the order rotates
   bool requesting_ = false;
   std::uint32_t seen_ = 0;
-  std::int32_t placed_[kMost] = {};  // threads that request() has bound to their seats
-  int seat_[kMost] = {};
+  std::int32_t placed_[kMost] = {};  // threads that request() has bound to their CPUs
+  int cpu_[kMost] = {};
   std::atomic<bool> misplaced_{false};
   std::atomic<int> first_{std::numeric_limits<int>::max()};
   std::atomic<std::int32_t> known_[kMostKnown] = {};  // by thread of the team: its kernel ID

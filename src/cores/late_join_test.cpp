@@ -115,7 +115,7 @@ TEST_F(LateJoinThread, OnlyAsManyCoresAsThreadsAreTaken) {
   EXPECT_FALSE(three.late_join[1]->give(*three.tables[1], 2, allowed.first(), 50));
 }
 
-TEST_F(LateJoinThread, ItsCoreGoesHomeAsAnyOther) {
+TEST_F(LateJoinThread, ItsCoreGoesBackToItsOwnerAsAnyOther) {
   node.late_join[0]->request(1, {allowed.first()}, 100);
   node.late_join[0]->place_if_late(1);
   node.holdings[1]->lend_all(1, kLong);
@@ -153,9 +153,9 @@ TEST_F(LateJoinThread, TheCoreIsPassedBeforeTheThreadIsBound) {
   node.late_join[0]->withdraw();
   EXPECT_TRUE(node.late_join[0]->changed());
   EXPECT_EQ(node.holdings[0]->find_given(), (Cores{1}));
-  EXPECT_FALSE(node.tables[1]->take_home(1)) << "asked for";
+  EXPECT_FALSE(node.tables[1]->take_own(1)) << "asked for";
   node.holdings[0]->give_back_wanted();
-  EXPECT_TRUE(node.tables[1]->take_home(1));
+  EXPECT_TRUE(node.tables[1]->take_own(1));
 }
 
 TEST_F(LateJoinThread, OneThatHasEndedIsNotBound) {
@@ -166,15 +166,15 @@ TEST_F(LateJoinThread, OneThatHasEndedIsNotBound) {
   EXPECT_EQ(node.tables[1]->lent_idle(), 1) << "no thread is left to pass it to";
 }
 
-TEST_F(LateJoinThread, ACoreThatBecomesAHomeMeanwhileIsFound) {
+TEST_F(LateJoinThread, ACoreThatThisProcessComesToOwnIsFound) {
   node.late_join[0]->request(1, {allowed.first()}, 100);
   node.late_join[0]->place_if_late(1);
   node.holdings[1]->lend_all(1, kLong);
   ASSERT_TRUE(give());
-  node.tables[0]->rehome({0, 0});
+  node.tables[0]->change_owners({0, 0});
   node.late_join[0]->withdraw();
   node.holdings[0]->find_given();
-  node.tables[0]->rehome({0, 1});
+  node.tables[0]->change_owners({0, 1});
   node.holdings[0]->leave_foreign_cores(60);
   node.holdings[1]->come_back();
   node.holdings[0]->give_back_wanted();

@@ -136,14 +136,14 @@ void improve(Packing& packing, Domains& at) {
     better = false;
     for (std::size_t i = 0; i < packing.size(); ++i) {
       for (std::size_t d = 0; d < packing.domains(); ++d) {
-        const std::size_t home = at[i];
-        if (d == home || !packing.takes_one_more(d)) continue;
+        const std::size_t origin = at[i];
+        if (d == origin || !packing.takes_one_more(d)) continue;
         const Value before = packing.value();
         relocate(i, d);
         if (packing.value() < before)
           better = true;
         else
-          relocate(i, home);
+          relocate(i, origin);
       }
       for (std::size_t j = 0; j < i; ++j) {
         const std::size_t a = at[i], b = at[j];

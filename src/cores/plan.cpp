@@ -31,11 +31,11 @@ class PlanSearch {
     free_ = capacity_;
     for (std::size_t p = 0; p < loads_.size(); ++p) {
       const auto most = std::max_element(held_[p].begin(), held_[p].end());
-      home_.push_back(*most > 0 ? static_cast<int>(most - held_[p].begin()) : -1);
-      if (!loads_[p].fixed || home_[p] < 0)
+      main_domain_.push_back(*most > 0 ? static_cast<int>(most - held_[p].begin()) : -1);
+      if (!loads_[p].fixed || main_domain_[p] < 0)
         movable_.push_back(p);
       else
-        free_[home_[p]] -= loads_[p].threads;
+        free_[main_domain_[p]] -= loads_[p].threads;
     }
     for (int& cores : free_) cores = std::max(0, cores);
     largest_ = std::max(1, *std::max_element(free_.begin(), free_.end()));
@@ -45,7 +45,7 @@ class PlanSearch {
     Plan now;
     for (std::size_t p = 0; p < loads_.size(); ++p) {
       now.threads.push_back(loads_[p].threads);
-      now.domain.push_back(home_[p] < 0 ? -1 : names_[home_[p]]);
+      now.domain.push_back(main_domain_[p] < 0 ? -1 : names_[main_domain_[p]]);
       now.busy_now = std::max(now.busy_now, measured_busy(loads_[p]));
     }
     now.busy_then = longest(now.threads);
@@ -66,7 +66,8 @@ class PlanSearch {
   }
 
   void offer_all() {
-    if (std::all_of(home_.begin(), home_.end(), [](int home) { return home >= 0; })) offer_in(home_, "integer optimum");
+    if (std::all_of(main_domain_.begin(), main_domain_.end(), [](int domain) { return domain >= 0; }))
+      offer_in(main_domain_, "integer optimum");
     const std::vector<int> optimum = optimal_counts(loads_, scaling_, budget_, largest_);
     const bool fits = offer_placed(optimum, "integer optimum");
     offer_placed(proportional_counts(loads_, budget_, largest_), "proportional share");
@@ -89,7 +90,7 @@ class PlanSearch {
     int missing = 0;
   };
   Room find_room(const std::vector<int>& counts) const {
-    Room room{home_, 0};
+    Room room{main_domain_, 0};
     if (free_.size() == 1) {
       std::fill(room.domain.begin(), room.domain.end(), 0);
       return room;
@@ -146,7 +147,7 @@ class PlanSearch {
   std::vector<int> capacity_;           ///< by domain here
   std::vector<int> free_;               ///< the same without the cores of fixed processes
   std::vector<std::vector<int>> held_;  ///< by process and domain here
-  std::vector<int> home_;               ///< by process: where it holds most, -1 where it holds nothing
+  std::vector<int> main_domain_;        ///< by process: where it holds most, -1 where it holds nothing
   std::vector<std::size_t> movable_;    ///< processes that need a place: all but fixed ones that have one
   int largest_ = 1;
   Plan best_;

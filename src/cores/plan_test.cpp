@@ -140,7 +140,7 @@ TEST(Plan, RefusesWhatAllowsNoPlan) {
   EXPECT_TRUE(std::isfinite(made.gain()));
 }
 
-TEST(Plan, ProcessesWithoutAHomeFindOne) {
+TEST(Plan, ProcessesThatHoldNoCoreGetADomain) {
   std::vector<ProcessLoad> loads{process(4, 8), process(4, 4)};
   NodeShape shape{{4, 4}, {{0, 0}, {0, 0}}, 8};
   EXPECT_EQ(plan(loads, perfect(2), shape).domain, (std::vector<int>{-1, -1}));  // no gain, so no process is placed

@@ -81,7 +81,7 @@ bool Planner::took_long(const TickBoard& ticks, std::int64_t newest) const {
   return base::seconds(last.time - first.time) > 2 * wanted;
 }
 
-const Plan* Planner::consider(const TickBoard& ticks, TickSource source, int ticks_per_phase, std::int64_t start,
+const Plan* Planner::consider(const TickBoard& ticks, TickSource source, int ticks_per_step, std::int64_t start,
                               const std::function<NodeShape()>& shape) {
   std::int64_t newest = INT64_MAX;
   for (int p = 0; p < count_; ++p) {
@@ -90,26 +90,26 @@ const Plan* Planner::consider(const TickBoard& ticks, TickSource source, int tic
     if (source != TickSource::region || count > 0) newest = std::min(newest, count - 1);
   }
   if (newest == INT64_MAX || newest < 0) return nullptr;
-  const std::int64_t period = std::max(1, ticks_per_phase);
-  if (source != source_ || period != ticks_per_phase_ || from_ < 0) {
+  const std::int64_t period = std::max(1, ticks_per_step);
+  if (source != source_ || period != ticks_per_step_ || from_ < 0) {
     if (from_ >= 0) before_ = after_ = {};  // steps of another kind; the rule notices them as other loads
     source_ = source;
-    ticks_per_phase_ = static_cast<int>(period);
+    ticks_per_step_ = static_cast<int>(period);
     from_ = std::max<std::int64_t>(0, newest - period);  // what was missed so far may already be a window
     return nullptr;
   }
-  const std::int64_t wanted = std::min(period * rule_->phases_wanted(), TickBoard::kKept / 2 / period * period);
+  const std::int64_t wanted = std::min(period * rule_->steps_wanted(), TickBoard::kKept / 2 / period * period);
   if (newest - from_ < period || (newest - from_ < wanted && !took_long(ticks, newest))) return nullptr;
   const std::int64_t to = from_ + (newest - from_) / period * period;
   Window window;
-  window.phases = static_cast<int>((to - from_) / period);
-  phases_ += window.phases;
+  window.steps = static_cast<int>((to - from_) / period);
+  steps_ += window.steps;
   const NodeShape now = shape();
   const bool clean = read(ticks, source, from_, to, start, now, window);
   from_ = to;
   if (!clean) return nullptr;
   settling_ = false;
-  (moved_ ? after_ : before_).add(window.elapsed / window.phases);
+  (moved_ ? after_ : before_).add(window.elapsed / window.steps);
   verdict_ = rule_->consider(window, now);
   note(verdict_, window);
   return verdict_.action == Action::none ? nullptr : &verdict_.plan;
@@ -204,8 +204,8 @@ void Planner::start_again(double time, int rank) {
 void Planner::report(observe::NodeRecord& node, std::vector<observe::DecisionRecord>& decisions,
                      const NodeShape& shape) const {
   static constexpr const char* kSources[] = {"steelyard_step", "collectives", "regions"};
-  node.phases = phases_;
-  node.phase_source = phases_ > 0 ? kSources[static_cast<int>(source_)] : "none";
+  node.phases = steps_;
+  node.phase_source = steps_ > 0 ? kSources[static_cast<int>(source_)] : "none";
   const auto describe = [this](const Length& length, double& mean, double& low, double& high) {
     const decide::Interval interval = length.interval(options_.decision.confidence);
     mean = length.mean();
@@ -215,7 +215,7 @@ void Planner::report(observe::NodeRecord& node, std::vector<observe::DecisionRec
   describe(before_, node.phase_before, node.phase_before_low, node.phase_before_high);
   if (moved_) {
     describe(after_, node.phase_after, node.phase_after_low, node.phase_after_high);
-  } else if (phases_ == 0) {
+  } else if (steps_ == 0) {
     // Steps would not help where no core can move in any case.
     const bool all_fixed = std::all_of(processes_, processes_ + count_, [](const node::Process& process) {
       return process.fixed.load(std::memory_order_relaxed) != 0;

@@ -19,7 +19,7 @@ class Planner {
   Planner(const PolicyOptions& options, const node::Process* processes, int count);
 
   /// The plan to apply now; nullptr for none. Valid until the next call.
-  const Plan* consider(const observe::TickBoard& ticks, observe::TickSource source, int ticks_per_phase,
+  const Plan* consider(const observe::TickBoard& ticks, observe::TickSource source, int ticks_per_step,
                        std::int64_t start, const std::function<NodeShape()>& shape);
   /// The cores of the start are restored, since the thread count of `rank` has become fixed: forgets what was learnt.
   /// `time`: s since the run began.
@@ -44,9 +44,9 @@ class Planner {
   const node::Process* processes_;
   int count_;
   observe::TickSource source_ = observe::TickSource::region;
-  int ticks_per_phase_ = 0;
+  int ticks_per_step_ = 0;
   std::int64_t from_ = -1;  // tick at which the next window begins
-  long phases_ = 0;
+  long steps_ = 0;
   bool moved_ = false;
   bool settling_ = false;  // after a request: processes may still have the cores of before
   std::size_t since_ = 0;  // decisions_ from here on are about the present cores of the job

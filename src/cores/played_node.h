@@ -13,14 +13,14 @@ namespace steelyard::cores {
 /// A node whose processes are played by this program, each with its own view of the same memory.
 struct Node {
   /// @param surplus slots without a core, see Holding
-  Node(int cores, int processes, const std::vector<int>& home, int surplus = 0)
+  Node(int cores, int processes, const std::vector<int>& owners, int surplus = 0)
       : bytes(CoreTable::footprint(cores, processes) + LateJoin::footprint(processes)), memory(bytes + 64) {
     for (int p = 0; p < processes; ++p) {
       segments.push_back(node::Segment::over(aligned(), bytes));
       tables.push_back(std::make_unique<CoreTable>(*segments.back(), cores, processes, p));
       late_join.push_back(std::make_unique<LateJoin>(*segments.back(), processes, p));
     }
-    tables[0]->settle(home);
+    tables[0]->settle(owners);
     for (auto& table : tables)
       holdings.push_back(std::make_unique<Holding>(*table, std::vector<int>(cores, 0), surplus));
   }

@@ -25,40 +25,40 @@ constexpr int kPart = 28;                  // a window spans at most this part o
 // agree on the new loads.
 constexpr int kNoticing = 2 + kCaution;
 
-/// For how long the loads have been steady, in phases, and what that says about how long they will be.
+/// For how long the loads have been steady, in steps, and what that says about how long they will be.
 class Steadiness {
  public:
-  void add(int phases) { phases_ += phases; }
+  void add(int steps) { steps_ += steps; }
   /// A stretch shorter than what it takes to notice it tells nothing, and is not remembered.
-  void change(int phases, int noticeable) {
-    if (phases_ > noticeable) {
-      past_.push_back(phases_);
+  void change(int steps, int noticeable) {
+    if (steps_ > noticeable) {
+      past_.push_back(steps_);
       if (past_.size() > 8) past_.pop_front();
     }
-    phases_ = phases;
+    steps_ = steps;
     ever_changed_ = true;
   }
-  double phases() const { return phases_; }
+  double steps() const { return steps_; }
   /// As long again as so far, averaged with what past stretches had left at this age. Loads that have never changed get
-  /// the credit of `credit` phases: waiting for proof would cost the most where there is most to gain.
+  /// the credit of `credit` steps: waiting for proof would cost the most where there is most to gain.
   double remaining(double credit) const {
-    if (!ever_changed_) return std::max(phases_, credit);
-    double sum = phases_;
+    if (!ever_changed_) return std::max(steps_, credit);
+    double sum = steps_;
     int count = 1;
     for (double length : past_) {
-      if (length <= phases_) continue;
-      sum += length - phases_;
+      if (length <= steps_) continue;
+      sum += length - steps_;
       ++count;
     }
     return sum / count;
   }
   double shortest() const {
-    const double now = std::max(phases_, 1.0);
+    const double now = std::max(steps_, 1.0);
     return past_.empty() ? now : std::min(now, *std::min_element(past_.begin(), past_.end()));
   }
 
  private:
-  double phases_ = 0;
+  double steps_ = 0;
   bool ever_changed_ = false;
   std::deque<double> past_;
 };
@@ -83,30 +83,30 @@ struct Policy::State {
   /// The last window did not fit. Replaces the estimate if the next window does not fit either.
   struct Doubt {
     Estimate estimate;
-    int phases;
+    int steps;
   };
   std::optional<Doubt> doubt;
   Steadiness steadiness;
   Spell spell;  ///< since the last change of loads or of thread counts
   std::optional<Trial> trial;
   Plan start;              ///< what the user gave
-  long applied_at = -1;    ///< phase of the last move, until the loads change; -1: none
+  long applied_at = -1;    ///< step of the last move, until the loads change; -1: none
   int caution = kCaution;  ///< doubled when the loads change before a move has paid, halved when it has
-  double phase_time = 0;   ///< s, smoothed
+  double step_time = 0;    ///< s, smoothed
   double move_cost = 0;    ///< s for each core
-  long phase = 0;          ///< phases seen
-  long considered = 0;     ///< the last phase at which --balance-every or --balance-at was served
+  long step = 0;           ///< steps seen
+  long considered = 0;     ///< the last step at which --balance-every or --balance-at was served
   std::string declined;    ///< why the last plan that the user asked for was not carried out
-  long resting_until = 0;  ///< phase
-  double rest = 0;         ///< phases of the next back-off; 0: none so far
+  long resting_until = 0;  ///< step
+  double rest = 0;         ///< steps of the next back-off; 0: none so far
 
   Verdict consider(const Window& window, const NodeShape& shape);
-  int phases_wanted() const;
+  int steps_wanted() const;
 
  private:
   /// The user says when to plan.
   bool by_hand() const { return options.every > 0 || options.at > 0; }
-  /// The phase at which the user wants a plan; 0: not any more.
+  /// The step at which the user wants a plan; 0: not any more.
   long next_by_hand() const;
   int shortest_window() const;
   Estimate::News observe(const Window& window);
@@ -120,7 +120,7 @@ struct Policy::State {
 };
 
 int Policy::State::shortest_window() const {
-  return phase_time > 0 ? static_cast<int>(std::clamp(std::ceil(kShortest / phase_time), 1.0, 1e6)) : 1;
+  return step_time > 0 ? static_cast<int>(std::clamp(std::ceil(kShortest / step_time), 1.0, 1e6)) : 1;
 }
 
 long Policy::State::next_by_hand() const {
@@ -128,22 +128,22 @@ long Policy::State::next_by_hand() const {
   return (considered / options.every + 1) * options.every;
 }
 
-int Policy::State::phases_wanted() const {
+int Policy::State::steps_wanted() const {
   const int shortest = shortest_window();
   double wanted = shortest;
   const bool quiet = !trial && !doubt && estimate.windows() >= 2;
   if (quiet) {
-    const double longest = phase_time > 0 ? kLongest / phase_time : 1;
-    wanted = std::max(wanted, std::min({longest, steadiness.shortest() / kPart, estimate.phases_on_record() / 8}));
+    const double longest = step_time > 0 ? kLongest / step_time : 1;
+    wanted = std::max(wanted, std::min({longest, steadiness.shortest() / kPart, estimate.steps_on_record() / 8}));
   }
-  if (by_hand() && next_by_hand() > phase) wanted = std::min(wanted, static_cast<double>(next_by_hand() - phase));
+  if (by_hand() && next_by_hand() > step) wanted = std::min(wanted, static_cast<double>(next_by_hand() - step));
   return static_cast<int>(wanted);
 }
 
 /// The loads have changed. Caution grows if the last move has not paid by now.
 void Policy::State::account_for_last_move() {
   if (applied_at < 0) return;
-  const bool paid = phase - applied_at >= static_cast<long>(Trial::kWindows) * shortest_window();
+  const bool paid = step - applied_at >= static_cast<long>(Trial::kWindows) * shortest_window();
   caution = paid ? std::max(kCaution, caution / 2) : std::min(2 * caution, 1024);
   applied_at = -1;
 }
@@ -168,7 +168,7 @@ Estimate::News Policy::State::learn(const Window& window) {
     return news;
   }
   if (!doubt) {
-    doubt = Doubt{std::move(steady), window.phases};
+    doubt = Doubt{std::move(steady), window.steps};
     return Estimate::News::steady;
   }
   doubt->estimate.add(window);
@@ -178,31 +178,31 @@ Estimate::News Policy::State::learn(const Window& window) {
 }
 
 Estimate::News Policy::State::observe(const Window& window) {
-  phase += window.phases;
+  step += window.steps;
   if (trial && trial->loads.size() != window.loads.size()) trial.reset();
-  const double now = window.elapsed / window.phases;
-  phase_time = phase_time > 0 ? (phase_time + now) / 2 : now;
-  const int doubted = doubt ? doubt->phases : 0;
+  const double now = window.elapsed / window.steps;
+  step_time = step_time > 0 ? (step_time + now) / 2 : now;
+  const int doubted = doubt ? doubt->steps : 0;
   const Estimate::News news = learn(window);
   if (doubt) return news;
   if (news == Estimate::News::changed) {
     account_for_last_move();
-    steadiness.change(doubted + window.phases, 2 * window.phases);
+    steadiness.change(doubted + window.steps, 2 * window.steps);
     spell.clear();
     trial.reset();
     rest = 0;
     resting_until = 0;
   } else {
-    steadiness.add(doubted + window.phases);
+    steadiness.add(doubted + window.steps);
   }
   if (estimate.windows() > 0) spell.add(window);  // 0: thread counts changed in this window
   return news;
 }
 
 void Policy::State::check(const Window& window, Verdict& verdict) {
-  if (trial->first_phases == 0) {
-    trial->first_phases = window.phases;
-    trial->first_elapsed = window.elapsed / window.phases;
+  if (trial->first_steps == 0) {
+    trial->first_steps = window.steps;
+    trial->first_elapsed = window.elapsed / window.steps;
     verdict.why = "the last move has just taken effect and was not measured yet";
     return;
   }
@@ -214,7 +214,7 @@ void Policy::State::check(const Window& window, Verdict& verdict) {
     return;
   }
   trial->after.add(window);
-  const Trial::Judgement judgement = trial->judge(estimate.steady_total(), estimate.phase_noise());
+  const Trial::Judgement judgement = trial->judge(estimate.steady_total(), estimate.step_noise());
   verdict.why = fmt::format("verifying the last move: it gained {} so far, {} was forecast", percent(judgement.gain),
                             percent(trial->forecast));
   if (judgement.ruling == Trial::Ruling::open) return;
@@ -225,7 +225,7 @@ void Policy::State::check(const Window& window, Verdict& verdict) {
   verdict.measured = judgement.interval;
   const double after = trial->after.elapsed(), before = trial->before.elapsed();
   if (before > 0) {
-    const double extra = (trial->first_elapsed - std::max(before, after)) * trial->first_phases;
+    const double extra = (trial->first_elapsed - std::max(before, after)) * trial->first_steps;
     move_cost =
         std::clamp((move_cost + extra / trial->applied.moved) / 2, options.move_cost / 4, options.move_cost * 100);
   }
@@ -243,7 +243,7 @@ void Policy::State::check(const Window& window, Verdict& verdict) {
     rest = 0;
   } else {
     rest = rest > 0 ? 2 * rest : 2.0 * Trial::kWindows * shortest_window();
-    resting_until = phase + std::lround(rest);
+    resting_until = step + std::lround(rest);
     verdict.action = Action::undo;
     verdict.plan = trial->previous;
     verdict.plan.moved = trial->applied.moved;
@@ -259,8 +259,8 @@ void Policy::State::check(const Window& window, Verdict& verdict) {
 void Policy::State::decide(const NodeShape& shape, bool forced, Verdict& verdict) {
   const double remaining = steadiness.remaining(Trial::kWindows * shortest_window());
   Plan best = plan(estimate.loads(), estimate.scaling(), shape);
-  const double saved = best.busy_now - best.busy_then;  // s a phase
-  verdict.forecast_gain = saved / std::max(phase_time, best.busy_now);
+  const double saved = best.busy_now - best.busy_then;  // s a step
+  verdict.forecast_gain = saved / std::max(step_time, best.busy_now);
   verdict.noise = options.noise_factor * estimate.noise();
   verdict.cost = best.moved * move_cost;
   verdict.plan = std::move(best);
@@ -276,7 +276,7 @@ void Policy::State::decide(const NodeShape& shape, bool forced, Verdict& verdict
   } else if (verdict.plan.moved == 0 || saved <= 0) {
     verdict.why =
         fmt::format("balanced as far as whole cores allow: the slowest rank computes {:.4g} s of a step of {:.4g} s",
-                    verdict.plan.busy_now, phase_time);
+                    verdict.plan.busy_now, step_time);
   } else if (!forced && verdict.forecast_gain < needed) {
     verdict.why = fmt::format("forecast gain {} is too small: it must exceed the measurement uncertainty of {} by {}",
                               percent(verdict.forecast_gain), percent(verdict.noise), percent(options.least_gain));
@@ -301,7 +301,7 @@ void Policy::State::apply(Verdict& verdict, const NodeShape& shape) {
   trial->confidence = options.decision.confidence;
   trial->loads = estimate.newest();
   trial->before = spell;
-  applied_at = phase;
+  applied_at = step;
   spell.clear();
 }
 
@@ -311,9 +311,9 @@ Plan Policy::State::as_it_is(const NodeShape& shape) const {
   const std::vector<int> joined = joined_domains(shape);
   for (std::size_t p = 0; const ProcessLoad& load : estimate.loads()) {
     const std::vector<int>& held = shape.held[p++];
-    const auto home = std::max_element(held.begin(), held.end());
+    const auto most = std::max_element(held.begin(), held.end());
     now.threads.push_back(load.threads);
-    now.domain.push_back(home != held.end() && *home > 0 ? joined[home - held.begin()] : -1);
+    now.domain.push_back(most != held.end() && *most > 0 ? joined[most - held.begin()] : -1);
     now.busy_now = std::max(now.busy_now, measured_busy(load));
   }
   now.busy_then = now.busy_now;
@@ -324,7 +324,7 @@ Verdict Policy::State::consider(const Window& raw, const NodeShape& shape) {
   Verdict verdict;
   verdict.why = obstacle(raw, shape);
   if (!verdict.why.empty()) {
-    phase += std::max(0, raw.phases);
+    step += std::max(0, raw.steps);
     return verdict;
   }
   const Window window = cleaned(raw);
@@ -347,8 +347,8 @@ Verdict Policy::State::consider(const Window& raw, const NodeShape& shape) {
   }
   if (trial) check(window, verdict);
 
-  const bool due = by_hand() && next_by_hand() > 0 && phase >= next_by_hand();
-  if (due) considered = phase;
+  const bool due = by_hand() && next_by_hand() > 0 && step >= next_by_hand();
+  if (due) considered = step;
   if (verdict.action == Action::undo || verdict.judged) return verdict;
   if (by_hand() && !due) {
     if (!trial) {
@@ -359,9 +359,9 @@ Verdict Policy::State::consider(const Window& raw, const NodeShape& shape) {
     return verdict;
   }
   if (trial && !due) return verdict;
-  if (phase < resting_until)
+  if (step < resting_until)
     verdict.why = fmt::format("no plan before step {}: the last move did not help", resting_until);
-  else if (!due && (estimate.windows() < kCaution || steadiness.phases() < caution * shortest_window()))
+  else if (!due && (estimate.windows() < kCaution || steadiness.steps() < caution * shortest_window()))
     verdict.why = fmt::format("the loads are new: waiting for {} windows with equal loads", caution);
   else
     decide(shape, due, verdict);
@@ -380,8 +380,8 @@ Verdict Policy::consider(const Window& window, const NodeShape& shape) {
   verdict.undecided = open && !verdict.judged && (!state_->trial || verdict.action == Action::apply);
   return verdict;
 }
-int Policy::phases_wanted() const { return state_->phases_wanted(); }
-double Policy::seconds_wanted() const { return state_->phases_wanted() * state_->phase_time; }
+int Policy::steps_wanted() const { return state_->steps_wanted(); }
+double Policy::seconds_wanted() const { return state_->steps_wanted() * state_->step_time; }
 const std::vector<Scaling>& Policy::scaling() const { return state_->estimate.scaling(); }
 
 }  // namespace steelyard::cores

@@ -13,8 +13,8 @@ struct PolicyOptions {
   double least_gain = 0.02;   ///< fraction by which a forecast gain must exceed what could be noise
   double move_cost = 100e-6;  ///< s for each core that changes owner (rebinding, cold caches); refined by measurement
   double noise_factor = 2.5;  ///< a gain of up to so many standard deviations could be noise
-  int every = 0;              ///< --balance-every: consider only each n-th phase, whatever the noise; 0 = decide
-  int at = 0;                 ///< --balance-at: consider once, at this phase; 0 = decide
+  int every = 0;              ///< --balance-every: consider only each n-th step, whatever the noise; 0 = decide
+  int at = 0;                 ///< --balance-at: consider once, at this step; 0 = decide
   bool sabo = false;          ///< by the rule of the SABO paper (sabo.h) instead; of the above, only every and at count
   decide::Settings decision = {};
 };
@@ -33,7 +33,7 @@ class Policy final : public Rule {
 
   Verdict consider(const Window& window, const NodeShape& shape) override;
   /// Few while something is to be found out, many while loads are steady.
-  int phases_wanted() const override;
+  int steps_wanted() const override;
   double seconds_wanted() const override;
   const std::vector<Scaling>& scaling() const;
 

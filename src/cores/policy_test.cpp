@@ -15,15 +15,15 @@
 namespace steelyard::cores {
 namespace {
 
-/// A node in a closed loop with the policy: each process computes serial + parallel / threads^alpha, a phase lasts as
+/// A node in a closed loop with the policy: each process computes serial + parallel / threads^alpha, a step lasts as
 /// long as the longest. Deterministic: the noise has a seed.
 struct Node {
   std::vector<int> threads;
   std::vector<int> capacity;
-  std::function<std::vector<double>(int phase)> work;  ///< s on one thread, by process
+  std::function<std::vector<double>(int step)> work;  ///< s on one thread, by process
   double alpha = 1;
   double serial = 0;
-  double noise = 0;         ///< of each process and phase, standard deviation as a fraction
+  double noise = 0;         ///< of each process and step, standard deviation as a fraction
   double common_noise = 0;  ///< of all processes together
   double per_core = 50e-6;  ///< s that a moved core really costs
   unsigned seed = 1;
@@ -36,7 +36,7 @@ struct Outcome {
   int helped = 0;
   int undecided = 0;
   std::vector<int> threads;
-  std::vector<long> acted;  ///< at these phases
+  std::vector<long> acted;  ///< at these steps
 };
 
 double longest(const Node& node, const std::vector<double>& work, const std::vector<int>& threads) {
@@ -63,26 +63,26 @@ class Simulation {
   }
 
   /// Without a policy: as it is.
-  Outcome run(int phases, Policy* policy = nullptr) {
+  Outcome run(int steps, Policy* policy = nullptr) {
     Outcome outcome;
-    for (int phase = 0; phase < phases;) {
+    for (int step = 0; step < steps;) {
       Window window;
       window.loads.resize(threads_.size());
-      window.phases = std::max(1, std::min(policy ? policy->phases_wanted() : 1, phases - phase));
-      for (int i = 0; i < window.phases; ++i) one_phase(phase++, window);
+      window.steps = std::max(1, std::min(policy ? policy->steps_wanted() : 1, steps - step));
+      for (int i = 0; i < window.steps; ++i) one_step(step++, window);
       window.elapsed += pending_cost_;
       pending_cost_ = 0;
       outcome.elapsed += window.elapsed;
       window.time = outcome.elapsed;
-      if (policy) obey(policy->consider(window, shape_), phase, outcome);
+      if (policy) obey(policy->consider(window, shape_), step, outcome);
     }
     outcome.threads = threads_;
     return outcome;
   }
 
  private:
-  void one_phase(int phase, Window& window) {
-    const std::vector<double> work = node_.work(phase);
+  void one_step(int step, Window& window) {
+    const std::vector<double> work = node_.work(step);
     std::normal_distribution<double> normal;
     const double all = 1 + node_.common_noise * normal(random_);
     double elapsed = 0;
@@ -99,14 +99,14 @@ class Simulation {
     window.elapsed += elapsed;
   }
 
-  void obey(const Verdict& verdict, int phase, Outcome& outcome) {
+  void obey(const Verdict& verdict, int step, Outcome& outcome) {
     EXPECT_FALSE(verdict.why.empty());
     EXPECT_TRUE(std::isfinite(verdict.forecast_gain) && std::isfinite(verdict.noise) && std::isfinite(verdict.cost));
     outcome.helped += verdict.judged && verdict.helped;
     outcome.undecided += verdict.undecided;
     if (verdict.action == Action::none) return;
     (verdict.action == Action::apply ? outcome.applied : outcome.undone) += 1;
-    outcome.acted.push_back(phase);
+    outcome.acted.push_back(step);
     ASSERT_EQ(verdict.plan.threads.size(), threads_.size());
     ASSERT_LE(std::accumulate(verdict.plan.threads.begin(), verdict.plan.threads.end(), 0), shape_.budget);
     for (std::size_t p = 0; p < threads_.size(); ++p) {
@@ -124,14 +124,14 @@ class Simulation {
   double pending_cost_ = 0;
 };
 
-Outcome with_policy(const Node& node, int phases, PolicyOptions options = {}) {
+Outcome with_policy(const Node& node, int steps, PolicyOptions options = {}) {
   Policy policy(options);
-  return Simulation(node).run(phases, &policy);
+  return Simulation(node).run(steps, &policy);
 }
-double untouched(const Node& node, int phases) { return Simulation(node).run(phases).elapsed; }
+double untouched(const Node& node, int steps) { return Simulation(node).run(steps).elapsed; }
 
-/// The shortest phase over all thread counts that two equal sockets allow, by bisection over the time.
-double best_phase(const Node& node, const std::vector<double>& work) {
+/// The shortest step over all thread counts that two equal sockets allow, by bisection over the time.
+double best_step(const Node& node, const std::vector<double>& work) {
   std::vector<ProcessLoad> loads(work.size());
   std::vector<Scaling> scaling(work.size(), Scaling{node.alpha});
   for (std::size_t p = 0; p < work.size(); ++p) {
@@ -155,12 +155,12 @@ double best_phase(const Node& node, const std::vector<double>& work) {
   return best;
 }
 
-double best_total(const Node& node, int phases) {
+double best_total(const Node& node, int steps) {
   double sum = 0, best = 0;
   std::vector<double> last;
-  for (int phase = 0; phase < phases; ++phase) {
-    const std::vector<double> work = node.work(phase);
-    if (work != last) best = best_phase(node, work);
+  for (int step = 0; step < steps; ++step) {
+    const std::vector<double> work = node.work(step);
+    if (work != last) best = best_step(node, work);
     last = work;
     sum += best;
   }
@@ -194,7 +194,7 @@ TEST(Policy, SteadyImbalanceTakesOnePlanAndReachesTheOptimum) {
       EXPECT_LE(outcome.applied, noise > 0 ? 2 : 1);
       EXPECT_EQ(outcome.undone, 0);
       const double before = longest(node, work, node.threads), after = longest(node, work, outcome.threads);
-      EXPECT_LE((after - best_phase(node, work)) / before, 0.03);
+      EXPECT_LE((after - best_step(node, work)) / before, 0.03);
     }
   }
 }
@@ -230,12 +230,12 @@ TEST(Policy, BalancedLoadsAreLeftAlone) {
   EXPECT_LE(moves, runs / 6);
 }
 
-TEST(Policy, ASinglePhaseThatIsDisturbedIsNotBelieved) {
+TEST(Policy, ASingleStepThatIsDisturbedIsNotBelieved) {
   Node node = eight_on_two_sockets();
-  node.work = [](int phase) {
+  node.work = [](int step) {
     std::vector<double> work(8, 0.6);
-    work[(phase / 50 * 3) % 8] = 1.8;
-    if (phase % 7 == 5) work[phase % 8] *= 1.5;
+    work[(step / 50 * 3) % 8] = 1.8;
+    if (step % 7 == 5) work[step % 8] *= 1.5;
     return work;
   };
   const double before = untouched(node, 1000), best = best_total(node, 1000);
@@ -248,9 +248,9 @@ TEST(Policy, FollowsTheHeavyProcess) {
   for (double noise : {0.0, 0.01, 0.02}) {
     Node node = eight_on_two_sockets();
     node.noise = noise;
-    node.work = [](int phase) {
+    node.work = [](int step) {
       std::vector<double> work(8, 0.6);
-      work[(phase / 50 * 3) % 8] = 1.8;
+      work[(step / 50 * 3) % 8] = 1.8;
       return work;
     };
     const double before = untouched(node, 1000), best = best_total(node, 1000);
@@ -261,9 +261,9 @@ TEST(Policy, FollowsTheHeavyProcess) {
 
 TEST(Policy, FollowsASlowDrift) {
   Node node = eight_on_two_sockets();
-  node.work = [](int phase) {
+  node.work = [](int step) {
     std::vector<double> work(8);
-    for (int p = 0; p < 8; ++p) work[p] = 0.6 * (1 + 0.8 * std::sin(2 * 3.14159 * (phase / 800.0 + p / 8.0)));
+    for (int p = 0; p < 8; ++p) work[p] = 0.6 * (1 + 0.8 * std::sin(2 * 3.14159 * (step / 800.0 + p / 8.0)));
     return work;
   };
   const double before = untouched(node, 800), best = best_total(node, 800);
@@ -279,14 +279,14 @@ TEST(Policy, AlternatingLoadsDoNotThrash) {
       for (int heavy : {1, 4}) {  // processes that are heavy at the same time
         Node node = eight_on_two_sockets();
         node.noise = noise;
-        node.work = [period, heavy](int phase) {
+        node.work = [period, heavy](int step) {
           std::vector<double> work(8, 0.6);
-          for (int p = 0; p < heavy; ++p) work[phase / period % 2 ? 7 - p : p] = 1.5;
+          for (int p = 0; p < heavy; ++p) work[step / period % 2 ? 7 - p : p] = 1.5;
           return work;
         };
         SCOPED_TRACE(testing::Message() << "period " << period << " noise " << noise << " heavy " << heavy);
         const Outcome outcome = with_policy(node, 1000);
-        // From five phases on, a stretch is at first long enough to fall for.
+        // From five steps on, a stretch is at first long enough to fall for.
         EXPECT_LE(outcome.elapsed, untouched(node, 1000) * (period < 5 ? 1.01 : 1.04));
         if (period < 4) {
           EXPECT_LE(outcome.applied, 6);
@@ -296,11 +296,11 @@ TEST(Policy, AlternatingLoadsDoNotThrash) {
   }
 }
 
-TEST(Policy, AHeavyProcessThatWandersEveryPhaseIsLeftAlone) {
+TEST(Policy, AHeavyProcessThatWandersEveryStepIsLeftAlone) {
   Node node = eight_on_two_sockets();
-  node.work = [](int phase) {
+  node.work = [](int step) {
     std::vector<double> work(8, 0.6);
-    work[phase % 8] = 1.5;
+    work[step % 8] = 1.5;
     return work;
   };
   const Outcome outcome = with_policy(node, 1000);
@@ -329,10 +329,10 @@ TEST(Policy, BacksOffForLongerEachTime) {
   NodeShape shape{{12}, {{6}, {6}}, 12};
   std::vector<long> undone;
   std::vector<int> threads{6, 6};
-  for (int phase = 1; phase <= 3000; ++phase) {
+  for (int step = 1; step <= 3000; ++step) {
     Window window;
-    window.phases = 1;
-    window.time = 0.1 * phase;
+    window.steps = 1;
+    window.time = 0.1 * step;
     const bool moved = threads[0] != 6;
     window.elapsed = moved ? 0.125 : 0.12;
     for (int p = 0; p < 2; ++p) {
@@ -346,7 +346,7 @@ TEST(Policy, BacksOffForLongerEachTime) {
     if (verdict.action == Action::none) continue;
     threads = verdict.plan.threads;
     shape.held = {{threads[0]}, {threads[1]}};
-    if (verdict.action == Action::undo) undone.push_back(phase);
+    if (verdict.action == Action::undo) undone.push_back(step);
   }
   ASSERT_GE(undone.size(), 3u);
   EXPECT_LE(undone.size(), 9u);
@@ -368,23 +368,23 @@ TEST(Policy, LearnsHowProcessesScale) {
 
 TEST(Policy, WindowsGrowWhileAllIsQuietAndShrinkOnNews) {
   Node node = eight_on_two_sockets();
-  node.work = constant(std::vector<double>(8, 0.06));  // phases of 10 ms
+  node.work = constant(std::vector<double>(8, 0.06));  // steps of 10 ms
   Policy policy({});
-  EXPECT_EQ(policy.phases_wanted(), 1);
+  EXPECT_EQ(policy.steps_wanted(), 1);
   Simulation simulation(node);
   simulation.run(1, &policy);
-  EXPECT_EQ(policy.phases_wanted(), 2);  // 20 ms at least
+  EXPECT_EQ(policy.steps_wanted(), 2);  // 20 ms at least
   simulation.run(4000, &policy);
-  EXPECT_GT(policy.phases_wanted(), 50);
-  EXPECT_LE(policy.phases_wanted(), 110);  // about a second at most
+  EXPECT_GT(policy.steps_wanted(), 50);
+  EXPECT_LE(policy.steps_wanted(), 110);  // about a second at most
   std::vector<double> work(8, 0.06);
   work[3] = 0.12;
   node.work = constant(work);
-  simulation.run(policy.phases_wanted(), &policy);
-  EXPECT_EQ(policy.phases_wanted(), 2);
+  simulation.run(policy.steps_wanted(), &policy);
+  EXPECT_EQ(policy.steps_wanted(), 2);
 }
 
-TEST(Policy, PlansOnceAtTheGivenPhase) {
+TEST(Policy, PlansOnceAtTheGivenStep) {
   Node node = eight_on_two_sockets();
   std::vector<double> work(8, 0.6);
   work[5] = 1.2;
@@ -395,11 +395,11 @@ TEST(Policy, PlansOnceAtTheGivenPhase) {
   EXPECT_EQ(outcome.acted, (std::vector<long>{20}));
 }
 
-TEST(Policy, PlansAtEachGivenPhase) {
+TEST(Policy, PlansAtEachGivenStep) {
   Node node = eight_on_two_sockets();
-  node.work = [](int phase) {
+  node.work = [](int step) {
     std::vector<double> work(8, 0.6);
-    work[phase / 30 % 8] = 1.2;
+    work[step / 30 % 8] = 1.2;
     return work;
   };
   PolicyOptions options;
@@ -407,17 +407,17 @@ TEST(Policy, PlansAtEachGivenPhase) {
   const Outcome outcome = with_policy(node, 200, options);
   EXPECT_GE(outcome.applied, 5);
   EXPECT_EQ(outcome.undone, 0);
-  for (long phase : outcome.acted) EXPECT_EQ(phase % 10, 0);
+  for (long step : outcome.acted) EXPECT_EQ(step % 10, 0);
   EXPECT_LT(outcome.elapsed, untouched(node, 200));
 }
 
 TEST(Policy, EachMoveIsDecidedOrUndecidedInTheEnd) {
   Node node = eight_on_two_sockets();
   // Two moves, right after one another: only the first has windows before it.
-  node.work = [](int phase) {
+  node.work = [](int step) {
     std::vector<double> work(8, 0.6);
     work[0] = 1.2;
-    work[5] = phase < 21 ? 0.6 : 2.4;
+    work[5] = step < 21 ? 0.6 : 2.4;
     return work;
   };
   PolicyOptions options;
@@ -436,7 +436,7 @@ TEST(Policy, SaysWhyNothingCanBeDone) {
     Verdict verdict;
     for (int i = 1; i <= 6; ++i) {
       Window window;
-      window.phases = 1;
+      window.steps = 1;
       window.time = i;
       window.elapsed = elapsed;
       window.loads = loads;
@@ -444,7 +444,7 @@ TEST(Policy, SaysWhyNothingCanBeDone) {
       EXPECT_EQ(verdict.action, Action::none);
       EXPECT_FALSE(verdict.why.empty());
       EXPECT_TRUE(std::isfinite(verdict.noise) && std::isfinite(verdict.forecast_gain));
-      EXPECT_GE(policy.phases_wanted(), 1);
+      EXPECT_GE(policy.steps_wanted(), 1);
     }
     return verdict.why;
   };
@@ -505,7 +505,7 @@ TEST(Policy, SurvivesAChangingNumberOfProcesses) {
       window.loads.push_back(load);
       shape.held.push_back({2});
     }
-    window.phases = 1;
+    window.steps = 1;
     window.time = i;
     window.elapsed = 2;
     const Verdict verdict = policy.consider(window, shape);

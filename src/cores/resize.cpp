@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "cores/cores.h"
+#include "cores/owners.h"
 
 namespace steelyard::cores {
 namespace {
@@ -33,16 +33,16 @@ std::vector<int> counts_within(const std::vector<int>& domain, const std::vector
 
 }  // namespace
 
-NodeShape shape_of(const std::vector<int>& home, const std::vector<bool>& usable, const std::vector<int>& domain,
+NodeShape shape_of(const std::vector<int>& owner, const std::vector<bool>& usable, const std::vector<int>& domain,
                    std::size_t processes) {
   NodeShape shape;
   const auto domains = domain.empty() ? 1 : static_cast<std::size_t>(*std::ranges::max_element(domain)) + 1;
   shape.capacity.assign(domains, 0);
   shape.held.assign(processes, std::vector<int>(domains, 0));
-  for (std::size_t core = 0; core < home.size(); ++core) {
+  for (std::size_t core = 0; core < owner.size(); ++core) {
     if (!usable[core]) continue;
     ++shape.capacity[static_cast<std::size_t>(domain[core])];
-    if (home[core] >= 0) ++shape.held[static_cast<std::size_t>(home[core])][static_cast<std::size_t>(domain[core])];
+    if (owner[core] >= 0) ++shape.held[static_cast<std::size_t>(owner[core])][static_cast<std::size_t>(domain[core])];
   }
   shape.budget = sum(shape.capacity);
   return shape;
@@ -67,7 +67,7 @@ std::string why_too_few(const std::vector<Claim>& claims, int cores) {
                      cores == 1 ? "" : "s", claims.size(), claims.size() == 1 ? "" : "s", fixed, least);
 }
 
-std::vector<int> resized(const std::vector<int>& home, const std::vector<bool>& usable, const std::vector<int>& domain,
+std::vector<int> resized(const std::vector<int>& owner, const std::vector<bool>& usable, const std::vector<int>& domain,
                          const std::vector<Claim>& claims) {
   std::vector<ProcessLoad> loads;
   for (const Claim& claim : claims) {
@@ -75,8 +75,8 @@ std::vector<int> resized(const std::vector<int>& home, const std::vector<bool>& 
     loads.push_back(
         {.threads = now, .parallel = double(now), .ceiling = std::max(1, claim.ceiling), .fixed = claim.fixed});
   }
-  const std::vector<int> joined = joined_by_core(domain, shape_of(home, usable, domain, claims.size()));
-  const NodeShape whole = shape_of(home, usable, joined, claims.size());
+  const std::vector<int> joined = joined_by_core(domain, shape_of(owner, usable, domain, claims.size()));
+  const NodeShape whole = shape_of(owner, usable, joined, claims.size());
 
   Plan plan;
   plan.threads = proportional_counts(loads, whole.budget, 0);
@@ -89,7 +89,7 @@ std::vector<int> resized(const std::vector<int>& home, const std::vector<bool>& 
     else
       plan.domain.assign(loads.size(), -1);
   }
-  return seat(home, usable, joined, plan);
+  return owners_after(owner, usable, joined, plan);
 }
 
 }  // namespace steelyard::cores

@@ -8,8 +8,8 @@
 namespace steelyard::cores {
 
 /// The cores of a node by domain, all of them to hand out.
-/// @param home,usable,domain by core: its process (negative: none), whether the job may use it, its domain
-NodeShape shape_of(const std::vector<int>& home, const std::vector<bool>& usable, const std::vector<int>& domain,
+/// @param owner,usable,domain by core: its process (negative: none), whether the job may use it, its domain
+NodeShape shape_of(const std::vector<int>& owner, const std::vector<bool>& usable, const std::vector<int>& domain,
                    std::size_t processes);
 /// By core: the first of the domains that the planner joins with its domain.
 std::vector<int> joined_by_core(const std::vector<int>& domain, const NodeShape& shape);
@@ -27,9 +27,9 @@ std::string why_too_few(const std::vector<Claim>& claims, int cores);
 /// The owner of each core once the job has the cores of `usable` alone; -1: none. Pure. The processes share them in
 /// proportion to what they own now, and keep what they can of it; no process spans domains unless cores would be left
 /// over otherwise.
-/// @param home,domain by core; a negative owner is none
+/// @param owner,domain by core; a negative owner is none
 /// @pre why_too_few() is empty
-std::vector<int> resized(const std::vector<int>& home, const std::vector<bool>& usable, const std::vector<int>& domain,
+std::vector<int> resized(const std::vector<int>& owner, const std::vector<bool>& usable, const std::vector<int>& domain,
                          const std::vector<Claim>& claims);
 
 }  // namespace steelyard::cores

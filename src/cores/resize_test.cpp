@@ -10,7 +10,7 @@
 namespace steelyard::cores {
 namespace {
 
-using Home = std::vector<int>;
+using ByCore = std::vector<int>;
 
 std::vector<bool> cores(int count, int from, int to) {
   std::vector<bool> usable(static_cast<std::size_t>(count), false);
@@ -19,28 +19,29 @@ std::vector<bool> cores(int count, int from, int to) {
 }
 
 TEST(Resize, SharesTheRestInProportionAndMovesFewCores) {
-  const Home home = {0, 0, 0, 0, 1, 1, 1, 1};
-  EXPECT_EQ(resized(home, cores(8, 0, 4), Home(8, 0), {{4}, {4}}), (Home{0, 0, 1, 1, -1, -1, -1, -1}));
-  EXPECT_EQ(resized(home, cores(8, 2, 6), Home(8, 0), {{4}, {4}}), (Home{-1, -1, 0, 0, 1, 1, -1, -1}));
-  EXPECT_EQ(resized({0, 0, 0, 0, 0, 0, 1, 1}, cores(8, 0, 7), Home(8, 0), {{6}, {2}}), (Home{0, 0, 0, 0, 0, 1, 1, -1}));
+  const ByCore owner = {0, 0, 0, 0, 1, 1, 1, 1};
+  EXPECT_EQ(resized(owner, cores(8, 0, 4), ByCore(8, 0), {{4}, {4}}), (ByCore{0, 0, 1, 1, -1, -1, -1, -1}));
+  EXPECT_EQ(resized(owner, cores(8, 2, 6), ByCore(8, 0), {{4}, {4}}), (ByCore{-1, -1, 0, 0, 1, 1, -1, -1}));
+  EXPECT_EQ(resized({0, 0, 0, 0, 0, 0, 1, 1}, cores(8, 0, 7), ByCore(8, 0), {{6}, {2}}),
+            (ByCore{0, 0, 0, 0, 0, 1, 1, -1}));
 }
 
 TEST(Resize, HandsOutCoresThatWereWithdrawn) {
-  EXPECT_EQ(resized({0, 1, -2, -2, -2, -2}, cores(6, 0, 6), Home(6, 0), {{1}, {1}}), (Home{0, 1, 0, 0, 1, 1}));
-  EXPECT_EQ(resized({0, 1, -2, -2}, cores(4, 0, 4), Home(4, 0), {{1, false, 1}, {1}}), (Home{0, 1, 1, 1}))
+  EXPECT_EQ(resized({0, 1, -2, -2, -2, -2}, cores(6, 0, 6), ByCore(6, 0), {{1}, {1}}), (ByCore{0, 1, 0, 0, 1, 1}));
+  EXPECT_EQ(resized({0, 1, -2, -2}, cores(4, 0, 4), ByCore(4, 0), {{1, false, 1}, {1}}), (ByCore{0, 1, 1, 1}))
       << "rank 0 can have no second thread";
 }
 
 TEST(Resize, LeavesFixedProcessesTheirCount) {
-  EXPECT_EQ(resized({0, 0, 1, 1, 1, 1}, cores(6, 2, 6), Home(6, 0), {{2, true}, {4}}), (Home{-1, -1, 1, 1, 0, 0}));
+  EXPECT_EQ(resized({0, 0, 1, 1, 1, 1}, cores(6, 2, 6), ByCore(6, 0), {{2, true}, {4}}), (ByCore{-1, -1, 1, 1, 0, 0}));
 }
 
 TEST(Resize, SpansNoDomainUnlessCoresWouldBeLeftOver) {
-  const Home domain = {0, 0, 0, 0, 1, 1, 1, 1};
-  const Home home = {0, 0, 0, 0, 1, 1, 1, 1};
-  EXPECT_EQ(resized(home, {true, true, true, true, true, false, false, false}, domain, {{4}, {4}}),
-            (Home{0, 0, 0, 0, 1, -1, -1, -1}));
-  EXPECT_EQ(resized({0, 0, -2, -2, -2, -2}, cores(6, 0, 6), {0, 0, 1, 1, 1, 1}, {{2}}), Home(6, 0));
+  const ByCore domain = {0, 0, 0, 0, 1, 1, 1, 1};
+  const ByCore owner = {0, 0, 0, 0, 1, 1, 1, 1};
+  EXPECT_EQ(resized(owner, {true, true, true, true, true, false, false, false}, domain, {{4}, {4}}),
+            (ByCore{0, 0, 0, 0, 1, -1, -1, -1}));
+  EXPECT_EQ(resized({0, 0, -2, -2, -2, -2}, cores(6, 0, 6), {0, 0, 1, 1, 1, 1}, {{2}}), ByCore(6, 0));
 }
 
 TEST(Resize, SaysHowManyCoresAreNeeded) {
@@ -59,23 +60,23 @@ TEST(Resize, KeepsItsPromisesOnRandomNodes) {
   int tried = 0;
   for (int round = 0; round < 3000; ++round) {
     const int count = 2 + up_to(14), processes = 1 + up_to(3), domains = 1 + up_to(2);
-    Home home, domain;
+    ByCore owner, domain;
     std::vector<bool> usable;
     for (int core = 0; core < count; ++core) {
-      home.push_back(core < processes ? core : up_to(processes) - 1);
+      owner.push_back(core < processes ? core : up_to(processes) - 1);
       domain.push_back(core * domains / count);
       usable.push_back(up_to(3) > 0);
     }
     std::vector<Claim> claims;
     int most = 0;
     for (int p = 0; p < processes; ++p) {
-      claims.push_back({static_cast<int>(std::ranges::count(home, p)), up_to(4) == 0, 1 + up_to(20)});
+      claims.push_back({static_cast<int>(std::ranges::count(owner, p)), up_to(4) == 0, 1 + up_to(20)});
       most += claims.back().fixed ? std::max(1, claims.back().cores) : claims.back().ceiling;
     }
     const auto left = static_cast<int>(std::ranges::count(usable, true));
     if (!why_too_few(claims, left).empty()) continue;
     ++tried;
-    const Home after = resized(home, usable, domain, claims);
+    const ByCore after = resized(owner, usable, domain, claims);
     for (int core = 0; core < count; ++core) EXPECT_TRUE(usable[core] || after[core] == -1);
     int given = 0;
     for (int p = 0; p < processes; ++p) {

@@ -30,7 +30,7 @@ std::string obstacle(std::size_t processes, bool all_fixed, const NodeShape& sha
 
 std::string obstacle(const Window& window, const NodeShape& shape) {
   const std::size_t n = window.loads.size();
-  if (n == 0 || window.phases <= 0 || !(window.elapsed > 0) || !std::isfinite(window.elapsed))
+  if (n == 0 || window.steps <= 0 || !(window.elapsed > 0) || !std::isfinite(window.elapsed))
     return "nothing was measured in this window";
   return obstacle(n, std::ranges::all_of(window.loads, &ProcessLoad::fixed), shape);
 }

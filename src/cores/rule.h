@@ -9,11 +9,11 @@
 // What decides when cores move, and to which ranks: Steelyard's own policy (policy.h), or the rule of a paper (sabo.h).
 namespace steelyard::cores {
 
-/// All processes of the node over the same consecutive phases.
+/// All processes of the node over the same consecutive steps.
 struct Window {
   double time = 0;     ///< s since the start of the run, at the window's end
-  double elapsed = 0;  ///< s from its first phase's start to its last phase's end
-  int phases = 0;      ///< phases in it
+  double elapsed = 0;  ///< s from its first step's start to its last step's end
+  int steps = 0;       ///< steps in it
   std::vector<ProcessLoad> loads;
 };
 
@@ -24,7 +24,7 @@ struct Verdict {
   Action action = Action::none;
   Plan plan;                 ///< for `apply` and `undo` (then: the counts and domains to go back to)
   std::string why;           ///< a sentence with figures
-  double forecast_gain = 0;  ///< fraction of the phase time
+  double forecast_gain = 0;  ///< fraction of the step time
   double noise = 0;          ///< fraction: the gain that could be noise
   double cost = 0;           ///< s
   /// Set once, when the last applied move was confirmed or refuted.
@@ -47,7 +47,7 @@ class Rule {
 
   virtual Verdict consider(const Window& window, const NodeShape& shape) = 0;
   /// Steps that the next window should span at least.
-  virtual int phases_wanted() const = 0;
+  virtual int steps_wanted() const = 0;
   /// How long these are expected to take, s; 0: unknown.
   virtual double seconds_wanted() const { return 0; }
 };

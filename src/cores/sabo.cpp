@@ -51,7 +51,7 @@ class Search {
 /// Domains that a process spans are one to this rule, as to the planner.
 struct Sockets : JoinedShape {
   explicit Sockets(const NodeShape& shape) : JoinedShape(joined(shape)) {}
-  std::size_t home(std::size_t p) const {
+  std::size_t main_socket(std::size_t p) const {
     return static_cast<std::size_t>(std::ranges::max_element(held[p]) - held[p].begin());
   }
 };
@@ -64,16 +64,16 @@ SocketMapping map_to_sockets(const std::vector<int>& wanted, const std::vector<i
 
 Sabo::Sabo(int every, int at) : every_(std::max(1, every)), at_(at), next_(at > 0 ? at : every_) {}
 
-int Sabo::phases_wanted() const { return static_cast<int>(std::max(1L, next_ - phase_)); }
+int Sabo::steps_wanted() const { return static_cast<int>(std::max(1L, next_ - step_)); }
 
 void Sabo::gather(const Window& window) {
   const bool same = std::ranges::equal(gathered_, window.loads, {}, &ProcessLoad::threads, &ProcessLoad::threads);
   if (!same) {
     gathered_ = window.loads;
-    gathered_phases_ = window.phases;
+    gathered_steps_ = window.steps;
     return;
   }
-  gathered_phases_ += window.phases;
+  gathered_steps_ += window.steps;
   for (std::size_t p = 0; p < gathered_.size(); ++p) {
     gathered_[p].parallel += window.loads[p].parallel;
     gathered_[p].region_wall += window.loads[p].region_wall;
@@ -96,9 +96,9 @@ void Sabo::decide(const NodeShape& shape, Verdict& verdict) const {
   plan.method = "SABO's rule";
   plan.threads = shares;
   for (std::size_t p = 0; p < loads.size(); ++p) {
-    plan.domain.push_back(static_cast<int>(sockets.home(p)));
+    plan.domain.push_back(static_cast<int>(sockets.main_socket(p)));
     if (loads[p].fixed) {
-      free[sockets.home(p)] -= loads[p].threads;
+      free[sockets.main_socket(p)] -= loads[p].threads;
     } else {
       movable.push_back(p);
     }
@@ -123,8 +123,8 @@ void Sabo::decide(const NodeShape& shape, Verdict& verdict) const {
   }
   std::size_t slowest = 0;
   for (std::size_t p = 0; p < loads.size(); ++p) {
-    const double then = loads[p].region_wall * loads[p].threads / plan.threads[p] / gathered_phases_;
-    plan.busy_now = std::max(plan.busy_now, loads[p].region_wall / gathered_phases_);
+    const double then = loads[p].region_wall * loads[p].threads / plan.threads[p] / gathered_steps_;
+    plan.busy_now = std::max(plan.busy_now, loads[p].region_wall / gathered_steps_);
     if (then > plan.busy_then) slowest = p;
     plan.busy_then = std::max(plan.busy_then, then);
     const auto socket = static_cast<std::size_t>(plan.domain[p]);
@@ -146,17 +146,17 @@ void Sabo::decide(const NodeShape& shape, Verdict& verdict) const {
 Verdict Sabo::consider(const Window& window, const NodeShape& shape) {
   Verdict verdict;
   verdict.undecided = std::exchange(moved_, false);
-  phase_ += std::max(0, window.phases);
+  step_ += std::max(0, window.steps);
   verdict.why = obstacle(window, shape);
   if (!verdict.why.empty()) return verdict;
   gather(cleaned(window));
-  if (next_ == 0 || phase_ < next_) {
+  if (next_ == 0 || step_ < next_) {
     verdict.why = next_ > 0           ? fmt::format("next plan at step {}", next_)
                   : declined_.empty() ? "planned once (--balance-at)"
                                       : declined_;
     return verdict;
   }
-  next_ = at_ > 0 ? 0 : (phase_ / every_ + 1) * every_;
+  next_ = at_ > 0 ? 0 : (step_ / every_ + 1) * every_;
   decide(shape, verdict);
   gathered_.clear();
   moved_ = verdict.action == Action::apply;

@@ -30,19 +30,19 @@ class Sabo final : public Rule {
   Sabo(int every, int at);
 
   Verdict consider(const Window& window, const NodeShape& shape) override;
-  int phases_wanted() const override;
+  int steps_wanted() const override;
 
  private:
   void gather(const Window& window);
   void decide(const NodeShape& shape, Verdict& verdict) const;
 
   const int every_, at_;
-  long phase_ = 0;                     ///< phases seen
-  long next_;                          ///< the phase of the next plan; 0: none
+  long step_ = 0;                      ///< steps seen
+  long next_;                          ///< the step of the next plan; 0: none
   bool moved_ = false;                 ///< by the last plan
   std::string declined_;               ///< why the last plan was not carried out; "" if it was
   std::vector<ProcessLoad> gathered_;  ///< since the last plan or the last change of thread counts
-  int gathered_phases_ = 0;
+  int gathered_steps_ = 0;
 };
 
 }  // namespace steelyard::cores

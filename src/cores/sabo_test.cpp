@@ -27,13 +27,13 @@ class Node {
     }
   }
   /// A window in which each rank has `work` thread seconds in each step.
-  Window window(const std::vector<double>& work, int phases = 1) const {
+  Window window(const std::vector<double>& work, int steps = 1) const {
     Window window;
-    window.phases = phases;
+    window.steps = steps;
     for (std::size_t p = 0; p < work.size(); ++p) {
       ProcessLoad load;
       load.threads = threads_[p];
-      load.parallel = work[p] * phases;
+      load.parallel = work[p] * steps;
       load.region_wall = load.parallel / load.threads;
       window.elapsed = std::max(window.elapsed, load.region_wall);
       window.loads.push_back(load);
@@ -124,7 +124,7 @@ TEST(Sabo, RepeatsWhyItsOnlyPlanMovedNothing) {
 TEST(Sabo, PlansOnceAtTheStepThatTheUserNames) {
   Node node({4, 4}, {8});
   Sabo sabo(0, 3);
-  EXPECT_EQ(sabo.phases_wanted(), 3);
+  EXPECT_EQ(sabo.steps_wanted(), 3);
   EXPECT_EQ(sabo.consider(node.window({24, 8}, 2), node.shape()).why, "next plan at step 3");
   const Verdict verdict = sabo.consider(node.window({24, 8}), node.shape());
   ASSERT_EQ(verdict.action, Action::apply);
@@ -146,7 +146,7 @@ TEST(Sabo, PlansFromAllStepsSinceTheLastPlan) {
   ASSERT_EQ(verdict.action, Action::apply);
   EXPECT_THAT(verdict.plan.threads, ElementsAre(5, 3)) << "128 and 64 thread seconds";
   node.obey(verdict.plan);
-  EXPECT_EQ(sabo.phases_wanted(), 4);
+  EXPECT_EQ(sabo.steps_wanted(), 4);
   const Verdict back = sabo.consider(node.window({8, 40}, 4), node.shape());
   ASSERT_EQ(back.action, Action::apply) << back.why;
   EXPECT_THAT(back.plan.threads, ElementsAre(1, 7));

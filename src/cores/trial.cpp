@@ -22,9 +22,9 @@ double log_duration(const Spell::Sample& sample, bool steady_total) {
 
 /// Standard deviation of a window, from that of one step.
 double deviation(const Spell& spell, double noise) {
-  double phases = 0;
-  for (const Spell::Sample& sample : spell.samples()) phases += sample.phases;
-  return noise / std::sqrt(phases / static_cast<double>(spell.windows()));
+  double steps = 0;
+  for (const Spell::Sample& sample : spell.samples()) steps += sample.steps;
+  return noise / std::sqrt(steps / static_cast<double>(spell.windows()));
 }
 
 }  // namespace
@@ -35,7 +35,7 @@ void Spell::add(const Window& window) {
     computing += load.threads * measured_busy(load);
     cores += load.threads;
   }
-  samples_.push_back({window.elapsed / window.phases, computing / (cores * window.elapsed), window.phases});
+  samples_.push_back({window.elapsed / window.steps, computing / (cores * window.elapsed), window.steps});
   if (samples_.size() > Trial::kWindows) samples_.pop_front();
 }
 

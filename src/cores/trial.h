@@ -21,7 +21,7 @@ class Spell {
   struct Sample {
     double elapsed;     ///< s a step
     double efficiency;  ///< share of the cores' time that was spent computing
-    int phases;
+    int steps;
   };
   const std::deque<Sample>& samples() const { return samples_; }
   /// s a step: the geometric mean; 0 without a window.
@@ -40,7 +40,7 @@ struct Trial {
   std::vector<ProcessLoad> loads;                     ///< in one step, before the move
   Spell before, after;
   double first_elapsed = 0;  ///< s a step in the window in which the move took place
-  int first_phases = 0;      ///< of that window; 0: it has not come in yet
+  int first_steps = 0;       ///< of that window; 0: it has not come in yet
 
   enum class Ruling {
     open,    ///< more windows are needed

@@ -38,14 +38,14 @@ TEST(Length, ItsIntervalHoldsTheMeanAlsoWhereNeighboursAreAlike) {
 }
 
 /// Two processes of two cores; the first computes all the time, the second for `busy` of it.
-Window window(double elapsed, double busy = 1, int phases = 1) {
+Window window(double elapsed, double busy = 1, int steps = 1) {
   Window made;
-  made.elapsed = elapsed * phases;
-  made.phases = phases;
+  made.elapsed = elapsed * steps;
+  made.steps = steps;
   made.loads.resize(2);
   for (ProcessLoad& load : made.loads) load.threads = 2;
-  made.loads[0].region_wall = elapsed * phases;
-  made.loads[1].region_wall = elapsed * phases * busy;
+  made.loads[0].region_wall = elapsed * steps;
+  made.loads[1].region_wall = elapsed * steps * busy;
   return made;
 }
 

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "cores/plan.h"
 #include "node/cpu_set.h"
 #include "node/topology.h"
 
@@ -17,8 +18,8 @@ struct Arrival {
 };
 
 /// The owner of each PU at the start.
-struct Homes {
-  std::vector<int> home;       ///< by PU of the topology: its process; -1: none
+struct Owners {
+  std::vector<int> owner;      ///< by PU of the topology: its process; -1: none
   std::vector<int> threads;    ///< by process
   std::vector<bool> usable;    ///< by PU: in an affinity mask, and the first of its core unless it has an owner
   int cores = 0;               ///< in all affinity masks together, however many hardware threads they have
@@ -32,9 +33,15 @@ struct Homes {
   std::vector<int> slots;
 };
 
+using Homes = Owners;  // former name
+
 /// Pure. Each process gets one PU per thread inside its own affinity mask, neighbours first; a second PU of a core only
 /// if it has more threads than cores. Processes with the same affinity mask share it in the order of their ranks, and
 /// evenly if the user chose no thread count.
-Homes share_out(const node::Topology& topology, const std::vector<Arrival>& arrivals);
+Owners share_out(const node::Topology& topology, const std::vector<Arrival>& arrivals);
+
+/// The owner of each core under a plan, with as few changes of owners as possible. Domain -1: any.
+std::vector<int> owners_after(const std::vector<int>& owner, const std::vector<bool>& usable,
+                              const std::vector<int>& domain, const Plan& plan);
 
 }  // namespace steelyard::cores

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "cores/homes.h"
+#include "cores/owners.h"
 
 #include <gtest/gtest.h>
 
@@ -28,30 +28,30 @@ node::CpuSet range(int from, int to) {
 }
 
 TEST(ShareOut, KeepsTheLaunchersMasksWhereTheyAreApart) {
-  const Homes homes = share_out(machine(1, 4), {{{0, 1}, 2, true}, {{2, 3}, 2, true}});
-  EXPECT_EQ(homes.home, (std::vector<int>{0, 0, 1, 1}));
-  EXPECT_FALSE(homes.masks_overlap);
-  EXPECT_EQ(homes.problem, "");
+  const Owners owners = share_out(machine(1, 4), {{{0, 1}, 2, true}, {{2, 3}, 2, true}});
+  EXPECT_EQ(owners.owner, (std::vector<int>{0, 0, 1, 1}));
+  EXPECT_FALSE(owners.masks_overlap);
+  EXPECT_EQ(owners.problem, "");
 }
 
 TEST(ShareOut, DividesOneMaskInTheOrderOfTheRanks) {
-  const Homes homes = share_out(machine(2, 24), std::vector<Arrival>(8, {range(0, 48), 6, true}));
-  for (int pu = 0; pu < 48; ++pu) EXPECT_EQ(homes.home[pu], pu / 6);
-  EXPECT_TRUE(homes.masks_overlap);
-  EXPECT_EQ(homes.problem, "");
+  const Owners owners = share_out(machine(2, 24), std::vector<Arrival>(8, {range(0, 48), 6, true}));
+  for (int pu = 0; pu < 48; ++pu) EXPECT_EQ(owners.owner[pu], pu / 6);
+  EXPECT_TRUE(owners.masks_overlap);
+  EXPECT_EQ(owners.problem, "");
 }
 
 TEST(ShareOut, SharesEvenlyWhereNobodyChoseACount) {
-  const Homes homes = share_out(machine(1, 7), std::vector<Arrival>(3, {range(0, 7), 7, false}));
-  EXPECT_EQ(homes.threads, (std::vector<int>{3, 2, 2}));
-  EXPECT_EQ(homes.problem, "");
+  const Owners owners = share_out(machine(1, 7), std::vector<Arrival>(3, {range(0, 7), 7, false}));
+  EXPECT_EQ(owners.threads, (std::vector<int>{3, 2, 2}));
+  EXPECT_EQ(owners.problem, "");
 }
 
 TEST(ShareOut, SaysWhoSharesTooFewCores) {
   const auto problem = [](const std::vector<Arrival>& arrivals) {
-    const Homes homes = share_out(machine(1, 2), arrivals);
-    EXPECT_EQ(homes.cores, 2);
-    return homes.problem;
+    const Owners owners = share_out(machine(1, 2), arrivals);
+    EXPECT_EQ(owners.cores, 2);
+    return owners.problem;
   };
   const std::string advice = "; use fewer threads (OMP_NUM_THREADS), fewer ranks or a wider CPU binding";
   EXPECT_EQ(problem({{{0, 1}, 2, true, 4}, {{0, 1}, 2, true, 7}}),
@@ -66,34 +66,34 @@ TEST(ShareOut, SaysWhoSharesTooFewCores) {
 
 TEST(ShareOut, TakesSecondHardwareThreadsOnlyWhereCoresRunOut) {
   const node::Topology smt = machine(1, 4, 2);
-  const Homes few = share_out(smt, {{range(0, 8), 4, true}});
-  EXPECT_EQ(few.home, (std::vector<int>{0, -1, 0, -1, 0, -1, 0, -1}));
+  const Owners few = share_out(smt, {{range(0, 8), 4, true}});
+  EXPECT_EQ(few.owner, (std::vector<int>{0, -1, 0, -1, 0, -1, 0, -1}));
   EXPECT_EQ(few.usable, (std::vector<bool>{true, false, true, false, true, false, true, false}));
-  const Homes many = share_out(smt, {{range(0, 8), 6, true}});
-  EXPECT_EQ(std::count(many.home.begin(), many.home.end(), 0), 6);
+  const Owners many = share_out(smt, {{range(0, 8), 6, true}});
+  EXPECT_EQ(std::count(many.owner.begin(), many.owner.end(), 0), 6);
   EXPECT_EQ(many.problem, "");
 }
 
 TEST(ShareOut, LeavesCpusOutsideOfEveryMaskAlone) {
-  const Homes homes = share_out(machine(1, 8), {{{5}, 1, true}, {{6, 7}, 1, true}});
-  EXPECT_EQ(homes.home[5], 0);
-  EXPECT_EQ(homes.home[6], 1);
-  for (int pu = 0; pu < 5; ++pu) EXPECT_FALSE(homes.usable[pu]);
-  EXPECT_TRUE(homes.usable[7]);
+  const Owners owners = share_out(machine(1, 8), {{{5}, 1, true}, {{6, 7}, 1, true}});
+  EXPECT_EQ(owners.owner[5], 0);
+  EXPECT_EQ(owners.owner[6], 1);
+  for (int pu = 0; pu < 5; ++pu) EXPECT_FALSE(owners.usable[pu]);
+  EXPECT_TRUE(owners.usable[7]);
 }
 
 TEST(ShareOut, KnowsSparseCpuNumbers) {
   node::Topology topology;
   for (const int os : {3, 17, 90}) topology.pus.push_back({os, static_cast<int>(topology.pus.size()), 0, 0, 0});
-  const Homes homes = share_out(topology, {{{90, 3}, 1, true}, {{17}, 1, true}});
-  EXPECT_EQ(homes.home, (std::vector<int>{0, 1, -1}));
+  const Owners owners = share_out(topology, {{{90, 3}, 1, true}, {{17}, 1, true}});
+  EXPECT_EQ(owners.owner, (std::vector<int>{0, 1, -1}));
 }
 
 TEST(ShareOut, OnAnEmulatedNodeMasksOfTheRealOneMeanNothing) {
   node::Topology topology = machine(2, 4);
   topology.emulated = true;
-  const Homes homes = share_out(topology, std::vector<Arrival>(2, {{0, 1}, 4, true}));
-  EXPECT_EQ(homes.home, (std::vector<int>{0, 0, 0, 0, 1, 1, 1, 1}));
+  const Owners owners = share_out(topology, std::vector<Arrival>(2, {{0, 1}, 4, true}));
+  EXPECT_EQ(owners.owner, (std::vector<int>{0, 0, 0, 0, 1, 1, 1, 1}));
 }
 
 TEST(ShareOut, GivesSlotsWhereThreadsShareTheCoresOfOneMask) {
@@ -109,9 +109,9 @@ TEST(ShareOut, GivesSlotsWhereThreadsShareTheCoresOfOneMask) {
 }
 
 TEST(ShareOut, SurvivesNothing) {
-  EXPECT_TRUE(share_out({}, {}).home.empty());
-  const Homes homes = share_out(machine(1, 2), {{{}, 0, true}});
-  EXPECT_NE(homes.problem, "");
+  EXPECT_TRUE(share_out({}, {}).owner.empty());
+  const Owners owners = share_out(machine(1, 2), {{{}, 0, true}});
+  EXPECT_NE(owners.problem, "");
 }
 
 TEST(ShareOut, NeverGivesACoreTwiceNorOneOutsideOfTheMask) {
@@ -127,23 +127,60 @@ TEST(ShareOut, NeverGivesACoreTwiceNorOneOutsideOfTheMask) {
       arrival.threads = static_cast<int>(random() % 7);
       arrival.threads_chosen = random() % 2 == 0;
     }
-    const Homes homes = share_out(topology, arrivals);
+    const Owners owners = share_out(topology, arrivals);
     std::vector<int> given(arrivals.size(), 0);
-    for (std::size_t pu = 0; pu < homes.home.size(); ++pu) {
-      const int process = homes.home[pu];
+    for (std::size_t pu = 0; pu < owners.owner.size(); ++pu) {
+      const int process = owners.owner[pu];
       if (process < 0) continue;
       ++given[process];
       const auto& mask = arrivals[process].mask;
       ASSERT_TRUE(mask.has(topology.pus[pu].os_index));
-      ASSERT_TRUE(homes.usable[pu]);
+      ASSERT_TRUE(owners.usable[pu]);
     }
     for (std::size_t p = 0; p < arrivals.size(); ++p) {
-      ASSERT_LE(given[p], homes.threads[p]);
-      if (homes.problem.empty()) {
-        ASSERT_EQ(given[p], homes.threads[p]);
+      ASSERT_LE(given[p], owners.threads[p]);
+      if (owners.problem.empty()) {
+        ASSERT_EQ(given[p], owners.threads[p]);
       }
     }
   }
+}
+
+Plan plan_of(std::vector<int> threads, std::vector<int> domain) {
+  Plan plan;
+  plan.threads = std::move(threads);
+  plan.domain = std::move(domain);
+  return plan;
+}
+
+const std::vector<int> kTwoDomains = {0, 0, 0, 0, 1, 1, 1, 1};
+const std::vector<bool> kAll(8, true);
+
+TEST(OwnersAfterAPlan, ChangesNoMoreOwnersThanItMust) {
+  const std::vector<int> owner = {0, 0, 1, 1, 2, 2, 3, 3};
+  EXPECT_EQ(owners_after(owner, kAll, kTwoDomains, plan_of({3, 1, 2, 2}, {0, 0, 1, 1})),
+            (std::vector<int>{0, 0, 1, 0, 2, 2, 3, 3}));
+}
+
+TEST(OwnersAfterAPlan, MovesAProcessToItsDomain) {
+  const std::vector<int> owner = {0, 0, 1, 1, 2, 2, 3, 3};
+  const std::vector<int> after = owners_after(owner, kAll, kTwoDomains, plan_of({2, 2, 2, 2}, {1, 0, 0, 1}));
+  for (int core = 0; core < 8; ++core) EXPECT_EQ(kTwoDomains[core], (std::vector<int>{1, 0, 0, 1})[after[core]]);
+}
+
+TEST(OwnersAfterAPlan, UsesNoCoreThatTheJobWasNotGiven) {
+  std::vector<bool> usable = kAll;
+  usable[3] = false;
+  const std::vector<int> owner = {0, 1, 1, -1, -1, -1, -1, -1};
+  const std::vector<int> after = owners_after(owner, usable, kTwoDomains, plan_of({2, 2}, {0, -1}));
+  EXPECT_EQ(after[3], -1);
+  EXPECT_EQ(std::count(after.begin(), after.end(), 1), 2);
+}
+
+TEST(OwnersAfterAPlan, AProcessWithoutADomainMayOwnAnyCore) {
+  const std::vector<int> owner = {0, 0, 0, 0, 0, 0, 1, 1};
+  EXPECT_EQ(owners_after(owner, kAll, kTwoDomains, plan_of({7, 1}, {-1, -1})),
+            (std::vector<int>{0, 0, 0, 0, 0, 0, 1, 0}));
 }
 
 }  // namespace

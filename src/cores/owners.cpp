@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "cores/homes.h"
+#include "cores/owners.h"
 
 #include <fmt/format.h>
 
@@ -107,38 +107,61 @@ std::vector<int> slots_of(const std::vector<Arrival>& arrivals, const std::vecto
 
 }  // namespace
 
-Homes share_out(const node::Topology& topology, const std::vector<Arrival>& arrivals) {
+Owners share_out(const node::Topology& topology, const std::vector<Arrival>& arrivals) {
   const int processes = static_cast<int>(arrivals.size());
-  Homes homes;
-  homes.home.assign(topology.pus.size(), -1);
+  Owners owners;
+  owners.owner.assign(topology.pus.size(), -1);
   std::vector<std::vector<int>> places;
   for (const Arrival& arrival : arrivals) {
     places.push_back(candidates(topology, arrival.mask));
-    homes.threads.push_back(std::max(1, arrival.threads));
+    owners.threads.push_back(std::max(1, arrival.threads));
   }
-  homes.masks_overlap = overlap(places);
-  if (homes.masks_overlap) share_guesses(topology, arrivals, places, homes.threads);
+  owners.masks_overlap = overlap(places);
+  if (owners.masks_overlap) share_guesses(topology, arrivals, places, owners.threads);
 
   for (int p = 0; p < processes; ++p) {
-    int wanted = homes.threads[p];
+    int wanted = owners.threads[p];
     for (const int pu : places[p]) {
       if (wanted == 0) break;
-      if (homes.home[pu] != -1) continue;
-      homes.home[pu] = p;
+      if (owners.owner[pu] != -1) continue;
+      owners.owner[pu] = p;
       --wanted;
     }
-    if (wanted > 0 && homes.problem.empty())
-      std::tie(homes.oversubscribed, homes.problem) = why_too_few(topology, arrivals, places, homes.threads, p);
+    if (wanted > 0 && owners.problem.empty())
+      std::tie(owners.oversubscribed, owners.problem) = why_too_few(topology, arrivals, places, owners.threads, p);
   }
   std::set<int> cores;
   const std::set<int> seen = union_of(places);
   for (int pu = 0; pu < static_cast<int>(topology.pus.size()); ++pu) {
     const bool first = seen.contains(pu) && cores.insert(topology.pus[pu].core).second;
-    homes.usable.push_back(first || homes.home[pu] >= 0);
+    owners.usable.push_back(first || owners.owner[pu] >= 0);
   }
-  homes.cores = static_cast<int>(cores.size());
-  if (!homes.problem.empty() && homes.cores > 0) homes.slots = slots_of(arrivals, places, homes.cores);
-  return homes;
+  owners.cores = static_cast<int>(cores.size());
+  if (!owners.problem.empty() && owners.cores > 0) owners.slots = slots_of(arrivals, places, owners.cores);
+  return owners;
+}
+
+std::vector<int> owners_after(const std::vector<int>& owner, const std::vector<bool>& usable,
+                              const std::vector<int>& domain, const Plan& plan) {
+  std::vector<int> after(owner.size(), -1);
+  std::vector<int> wanted = plan.threads;
+  const auto suits = [&](std::size_t core, int process) {
+    return usable[core] && (plan.domain[process] < 0 || domain[core] == plan.domain[process]);
+  };
+  for (std::size_t core = 0; core < owner.size(); ++core) {
+    const int process = owner[core];
+    if (process < 0 || wanted[process] == 0 || !suits(core, process)) continue;
+    after[core] = process;
+    --wanted[process];
+  }
+  for (int process = 0; process < static_cast<int>(wanted.size()); ++process) {
+    for (std::size_t core = 0; core < owner.size() && wanted[process] > 0; ++core) {
+      if (after[core] != -1 || !suits(core, process)) continue;
+      after[core] = process;
+      --wanted[process];
+    }
+  }
+  return after;
 }
 
 }  // namespace steelyard::cores
