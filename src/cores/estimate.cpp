@@ -25,70 +25,83 @@ void widen(double& noise, double surprise, double weight) {
   noise = std::sqrt(noise * noise + weight * (clipped * clipped - noise * noise));
 }
 
+/// s of computing of a process in one step.
+double busy_in_a_step(const Window& window, std::size_t process) {
+  const ProcessLoad& load = window.loads[process];
+  return (region_time(load) + load.serial) / window.steps;
+}
+
 }  // namespace
 
 Estimate::News Estimate::add(const Window& window) {
-  const std::size_t n = window.loads.size();
-  if (processes_.size() != n) {
+  if (processes_.size() != window.loads.size()) {
     *this = Estimate();
-    processes_.resize(n);
-    scaling_.resize(n);
+    processes_.resize(window.loads.size());
+    scaling_.resize(window.loads.size());
     remember(window);
     return News::steady;
   }
-  for (std::size_t p = 0; p < n; ++p) {
-    if (processes_[p].load.threads == window.loads[p].threads) continue;
-    before_move_ = processes_;
-    settling_ = 2;
-  }
-
-  const double steps = window.steps;
-  const std::vector<Process>& known = settling_ > 0 ? before_move_ : processes_;
-  std::vector<double> busy(n);
-  double seen = 0, expected = 0;
-  for (std::size_t p = 0; p < n; ++p) {
-    busy[p] = (region_time(window.loads[p]) + window.loads[p].serial) / steps;
-    seen += busy[p];
-    expected += known[p].busy();
-  }
-  double common = seen > 0 && expected > 0 ? seen / expected : 1;
+  note_move(window);
   const double weight = std::max(0.1, 1.0 / (2 + windows_seen_++));
-  if (settling_ == 0)
-    widen(total_noise_, std::log(common) * std::sqrt(steps), weight);
-  else if (steady_total())
-    common = 1;
-
-  bool changed = false, misfit = false;
-  for (std::size_t p = 0; p < n && reference_ > 0; ++p) {
-    const ProcessLoad& was = known[p].load;
-    const double serial = known[p].serial, region = known[p].region;
-    const double perfect = region * was.threads / window.loads[p].threads;  // no scaling at all leaves it as it was
-    const double low = serial + std::min(region, perfect), high = serial + std::max(region, perfect);
-    const double now = busy[p] / common, off = (now - std::clamp(now, low, high)) / reference_;
-    const double unit = std::sqrt(1 / steps + 1 / known[p].steps);
-    const double limit = std::max(kLeastChange, kSurprise * known[p].noise * unit);
-    if (settling_ < 2 && std::abs(off) > limit) changed = true;
-    if (settling_ > 0) continue;
-
-    Process& process = processes_[p];
-    const double misses = std::abs(off) > kMisfit * process.noise * unit ? off : 0;
-    misfit = misfit || misses * process.missed > 0;
-    process.missed = misses;
-    if (std::abs(off) > limit)
-      widen(process.noise, off / unit, weight);
-    else if (recent_.size() >= 2)
-      widen(process.noise, unevenness(p, now, steps) / reference_, weight);
-  }
-
-  if (misfit && recent_.size() > kAfterMisfit) recent_.erase(recent_.begin(), recent_.end() - kAfterMisfit);
-  if (changed || settling_ > 0) recent_.clear();
+  const double common = common_change(window, weight);
+  const Fit fit = compare(window, common, weight);
+  if (fit.drifts && recent_.size() > kAfterMisfit) recent_.erase(recent_.begin(), recent_.end() - kAfterMisfit);
+  if (fit.changed || settling_ > 0) recent_.clear();
   for (Moment& moment : recent_)
     for (std::vector<double>* figures : {&moment.region, &moment.serial, &moment.measured})
       for (double& figure : *figures) figure *= common;
   remember(window);
   if (settling_ == 2) windows_ = 0;
-  settling_ = changed ? 0 : std::max(0, settling_ - 1);
-  return changed ? News::changed : News::steady;
+  settling_ = fit.changed ? 0 : std::max(0, settling_ - 1);
+  return fit.changed ? News::changed : News::steady;
+}
+
+void Estimate::note_move(const Window& window) {
+  for (std::size_t p = 0; p < processes_.size(); ++p) {
+    if (processes_[p].load.threads == window.loads[p].threads) continue;
+    before_move_ = processes_;
+    settling_ = 2;
+  }
+}
+
+double Estimate::common_change(const Window& window, double weight) {
+  double seen = 0, expected = 0;
+  for (std::size_t p = 0; p < processes_.size(); ++p) {
+    seen += busy_in_a_step(window, p);
+    expected += known()[p].busy();
+  }
+  const double common = seen > 0 && expected > 0 ? seen / expected : 1;
+  if (settling_ > 0) return steady_total() ? 1 : common;
+  widen(total_noise_, std::log(common) * std::sqrt(window.steps), weight);
+  return common;
+}
+
+Estimate::Fit Estimate::compare(const Window& window, double common, double weight) {
+  Fit fit;
+  for (std::size_t p = 0; p < processes_.size() && reference_ > 0; ++p) {
+    const Process& was = known()[p];
+    const double now = busy_in_a_step(window, p) / common, off = distance(was, window.loads[p].threads, now);
+    const double unit = std::sqrt(1.0 / window.steps + 1 / was.steps);
+    const bool is_other_load = std::abs(off) > std::max(kLeastChange, kSurprise * was.noise * unit);
+    if (settling_ < 2 && is_other_load) fit.changed = true;
+    if (settling_ > 0) continue;
+
+    Process& process = processes_[p];
+    const double misses = std::abs(off) > kMisfit * process.noise * unit ? off : 0;
+    fit.drifts = fit.drifts || misses * process.missed > 0;
+    process.missed = misses;
+    if (is_other_load)
+      widen(process.noise, off / unit, weight);
+    else if (recent_.size() >= 2)
+      widen(process.noise, unevenness(p, now, window.steps) / reference_, weight);
+  }
+  return fit;
+}
+
+double Estimate::distance(const Process& was, int threads, double busy) const {
+  const double perfect = was.region * was.load.threads / threads;  // no scaling at all leaves it as it was
+  const double low = was.serial + std::min(was.region, perfect), high = was.serial + std::max(was.region, perfect);
+  return (busy - std::clamp(busy, low, high)) / reference_;
 }
 
 double Estimate::unevenness(std::size_t process, double busy, double steps) const {

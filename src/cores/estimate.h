@@ -55,6 +55,24 @@ class Estimate {
     double busy() const { return region + serial; }
   };
 
+  /// How a window fits to those before it.
+  struct Fit {
+    bool changed = false;  ///< some process has another load
+    bool drifts = false;   ///< two windows in a row miss the mean of some process on one side
+  };
+
+  /// What a window is compared with: after a change of thread counts, the loads before it.
+  const std::vector<Process>& known() const { return settling_ > 0 ? before_move_ : processes_; }
+  /// Keeps what is known if thread counts have changed.
+  void note_move(const Window& window);
+  /// Time of all processes together in one step, as a multiple of what is known. 1 if thread counts have just changed
+  /// and the total load is steady: then the change comes from the thread counts.
+  double common_change(const Window& window, double weight);
+  /// @param common by how much all loads have changed alike
+  Fit compare(const Window& window, double common, double weight);
+  /// How far the time of a process in one step, `busy` s, is from all that the thread counts can explain, whatever the
+  /// scaling: a fraction of the longest process.
+  double distance(const Process& was, int threads, double busy) const;
   double mean(std::vector<double> Moment::* figure, std::size_t process) const;
   /// The newest window's estimate of the noise of one step, s: by second differences, in which a drift of the loads
   /// cancels.
