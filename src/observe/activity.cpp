@@ -162,15 +162,8 @@ void Activity::region_end(std::int64_t now, int team, const TeamCores& cores) {
   const TeamSplit split = split_team(cells_.get(), team, begin, now);
   const TeamParts parts = split.all();
   parts.add_to(totals_);
-  // Threads on one core do together what one of them alone would do. Where one of them waited, that was the one
-  // without.
   TeamCores found = cores;
-  found.without = 0;
-  for (std::int64_t Totals::* part : {&Totals::omp_imbalance, &Totals::omp_scheduling, &Totals::region_useful}) {
-    const std::int64_t taken = std::min(cores.without - found.without, totals_.*part - before.*part);
-    totals_.*part -= taken;
-    found.without += taken;
-  }
+  found.without = remove_time_without_core(before, cores.without);
   last_team_time_ = {team * wall - found.without, totals_.region_useful - before.region_useful,
                      totals_.omp_imbalance - before.omp_imbalance,
                      parts.gpu > 0 || parts.mpi > 0 || parts.tasks > 0 || parts.nests};
@@ -179,6 +172,18 @@ void Activity::region_end(std::int64_t now, int team, const TeamCores& cores) {
   totals_.mpi += split.in_mpi;
   totals_.region_wall -= gpu + split.in_mpi;
   close_region(now, team, found);
+}
+
+std::int64_t Activity::remove_time_without_core(const Totals& before, std::int64_t without) {
+  // Threads that share a core do together what one of them alone would do. Waiting is taken first: the thread that
+  // waited is the one without a core of its own.
+  std::int64_t removed = 0;
+  for (std::int64_t Totals::* part : {&Totals::omp_imbalance, &Totals::omp_scheduling, &Totals::region_useful}) {
+    const std::int64_t taken = std::min(without - removed, totals_.*part - before.*part);
+    totals_.*part -= taken;
+    removed += taken;
+  }
+  return removed;
 }
 
 void Activity::unmeasured_region_end(std::int64_t now, int team, float useful_share, float imbalance_share,

@@ -11,17 +11,18 @@
 
 namespace steelyard::observe {
 
-/// What the team of a region had beside the cores of its process, added up over threads, in ns.
+/// For how long threads of a region's team ran without a core of their process, summed over threads, in ns.
 struct TeamCores {
-  std::int64_t without = 0;    ///< threads have shared the cores of other threads, as they had none of their own
-  std::int64_t borrowed = 0;   ///< threads have used cores that other processes had lent
-  std::int64_t came_late = 0;  ///< of borrowed: on cores that came while the region ran already
+  std::int64_t without = 0;    ///< without a core of their own: they shared the cores of other threads
+  std::int64_t borrowed = 0;   ///< on cores that other processes had lent
+  std::int64_t came_late = 0;  ///< of borrowed: on cores that were lent after the region had begun
 };
 
-/// Thread time of one execution of a region, in ns. What is neither useful nor imbalance was spent in the runtime.
+/// Thread time of one execution of a region, in ns. The rest of the capacity was spent in the OpenMP runtime.
 struct TeamTime {
   std::int64_t capacity = 0, useful = 0, imbalance = 0;
-  /// Had explicit tasks, nested regions, MPI calls or waits for an accelerator: shares of other executions differ.
+  /// The region had explicit tasks, nested regions, MPI calls or waits for an accelerator. The shares of useful time
+  /// and imbalance then differ from execution to execution.
   bool shares_vary = false;
 };
 
@@ -33,7 +34,7 @@ class Activity {
  public:
   Activity();
   void start(std::int64_t now, int cores);
-  /// Cores that the process owns from now on: what computing alone and waiting in MPI leave idle.
+  /// Cores that the process owns from now on. While the primary thread computes alone or waits in MPI, the others idle.
   void own(int cores) { owned_ = cores; }
 
   void enter_mpi(std::int64_t now);
@@ -41,14 +42,14 @@ class Activity {
   /// The primary thread waits for an accelerator outside of regions. False, without effect, in MPI and other waits.
   bool enter_gpu(std::int64_t now);
   void leave_gpu(std::int64_t now);
-  /// Outside of MPI: has nothing to do until other ranks have, or sleeps while they work (`quiesced`). MPI calls may
-  /// lie within. Counts as time in MPI.
+  /// Outside of MPI, the primary thread waits for other ranks, or sleeps while they work (`quiesced`). May contain MPI
+  /// calls. Counts as time in MPI.
   void begin_wait(std::int64_t now, bool quiesced);
   void end_wait(std::int64_t now);
   void region_begin(std::int64_t now, int most_threads);
   /// `team`: threads that took part.
   void region_end(std::int64_t now, int team, const TeamCores& cores = {});
-  /// The same for a region whose threads are not measured: its wall time is, and the thread time is divided by shares.
+  /// The same for a region of which only the wall time is measured. Its thread time is divided by the given shares.
   void unmeasured_region_begin(std::int64_t now) { close_stretch(now, State::region); }
   /// `without_core`: threads of the team that have shared the cores of the others.
   void unmeasured_region_end(std::int64_t now, int team, float useful_share, float imbalance_share,
@@ -65,12 +66,12 @@ class Activity {
   /// acquired.
   void hold_by_call(int lent, std::int64_t used, std::int64_t now);
 
-  /// The cell of a thread in the present region. nullptr beyond what region_begin() announced.
+  /// The cell of a thread in the present region. nullptr for thread IDs that region_begin() did not announce.
   ThreadCell* cell(int thread) { return thread >= 0 && thread < cells_size_ ? &cells_[thread] : nullptr; }
   int cells() const { return cells_size_; }
-  /// Time that a thread has computed in the present region, which ends at `now` (ns). 0: the thread has not come.
+  /// Time that a thread has computed in the present region, which ends at `now` (ns). 0: the thread has not begun.
   std::int64_t busy(int thread, std::int64_t now) const;
-  /// When a thread has begun in the present region (ns). 0: it has not come.
+  /// When a thread has begun in the present region (ns). 0: it has not begun.
   std::int64_t begun(int thread) const { return cells_[thread].begin.load(std::memory_order_relaxed); }
   /// Changes with every region: identifies a delayed event, when a worker wakes up in the next region.
   const std::atomic<std::uint64_t>& region() const { return region_; }
@@ -90,9 +91,9 @@ class Activity {
   /// The primary thread has ended a blocking MPI call in a region.
   void count_mpi_call() { ++totals_.mpi_calls; }
 
-  /// From hold() to release() ticks do not tell what this process does, but what all processes of the node do together:
-  /// `together` ns (-1: all of the time) in which a phase runs count as computing alone, since all take as long and no
-  /// other thread count changes it. The rest counts as waiting.
+  /// Around a phase. From hold() to release(), ticks count `together` ns, in which the phase runs (-1: all of the
+  /// time), as computing alone in each process of the node, and the rest as waiting: all processes take equally long,
+  /// whatever their thread counts.
   void hold(std::int64_t now);
   void release(std::int64_t now, std::int64_t together);
 
@@ -100,7 +101,7 @@ class Activity {
   const Totals& totals() const { return totals_; }
   /// Up to now, the stretch that is under way included.
   Totals totals_at(std::int64_t now) const;
-  /// What of totals_at() a tick tells, but for its threads: at each collective, so nothing is copied.
+  /// The members of a Tick except `threads`. Called at each collective, so it does not copy the totals.
   Tick tick_at(std::int64_t now) const;
   std::int64_t last_region_wall() const { return last_region_wall_; }
   /// Of the last region whose threads were measured.
@@ -111,6 +112,10 @@ class Activity {
   Tick uncorrected_tick_at(std::int64_t now) const;
   void close_stretch(std::int64_t now, State next);
   void close_region(std::int64_t now, int team, const TeamCores& cores);
+  /// Removes the thread time of threads without a core of their own from what the present region has added.
+  /// @param before the totals before this region
+  /// @return ns that were removed: `without`, or less if the region added less
+  std::int64_t remove_time_without_core(const Totals& before, std::int64_t without);
   OtherTeams::Reading take_idle(Totals& totals, std::int64_t now, std::int64_t idle_in_region) const;
   static void add_stretch(Totals& totals, State state, std::int64_t length, int owned);
   void add_by_call(Totals& totals, std::int64_t now) const;

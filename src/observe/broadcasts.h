@@ -4,16 +4,16 @@
 
 namespace steelyard::observe {
 
-/// What became of a rank's broadcasts, or of its scatters. A wait is the time in the call since both the rank and the
-/// root had come.
+/// How a rank's broadcasts, or its scatters, were delivered. A wait is the time in the call after both the rank and the
+/// root have arrived.
 struct Broadcasts {
   long calls = 0;
   long shared = 0;    ///< given or taken through shared memory alone
   long tree = 0;      ///< that went along the tree between nodes as well
   long library = 0;   ///< left or given back to the MPI library
-  long late = 0;      ///< to which the rank came more than 50 us after the data were there
-  double behind = 0;  ///< s, that it came after the data, summed over those
-  // Where the two were compared; what one wins over the other is not known elsewhere.
+  long late = 0;      ///< at which the rank arrived more than 50 us after the data
+  double behind = 0;  ///< s from the data to its arrival, summed over these
+  // If both ways were compared; otherwise the gain is not known.
   long shared_looks = 0;                   ///< broadcasts through shared memory whose wait was measured
   double shared_wait = 0;                  ///< s, mean of these
   double shared_low = 0, shared_high = 0;  ///< its confidence interval

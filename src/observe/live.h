@@ -14,9 +14,9 @@
 #include "observe/record.h"
 #include "observe/totals.h"
 
-// What the processes of a node say of themselves while they run. It lies at the front of their shared segment, whose
-// file the leader keeps open: so `steelyard top` of the same user finds it under /proc and reads it. It has no name, so
-// a job that dies leaves nothing behind. `steelyard cores` also writes one request for other cores into the LiveJob.
+// What the processes of a node publish while they run. It lies at the front of their shared segment. The leader keeps
+// the file of the segment open, so `steelyard top` of the same user finds it under /proc. The file has no name, so a
+// job that dies leaves nothing behind. `steelyard cores` also writes one request for other cores into the LiveJob.
 // As root, both read files that any user may have made, and may change at any time.
 namespace steelyard::observe {
 
@@ -48,13 +48,13 @@ struct alignas(64) LiveJob {
     char batch_job[64];  ///< "" outside of one
     char command[256];
     char nothing_moves[200];  ///< why no core can move; "" where cores can
-    std::int32_t resizable;   ///< the leader hears requests for other cores
+    std::int32_t resizable;   ///< the leader accepts requests for other cores
   };
 
   /// Encoding: owners of CPUs. kSibling: a further hardware thread of a core, which has no owner. kFree: no process's.
   enum : std::int16_t { kOutside, kSibling, kFree, kWithdrawn, kFirstProcess };
 
-  /// From outside: the CPUs that the job may use. One command at a time writes it: it has locked the file (flock(2)).
+  /// The CPUs that the job may use, from `steelyard cores`. One command at a time writes it, under a lock (flock(2)).
   struct Request {
     std::atomic<std::uint32_t> number;  ///< odd while it is written, else that of the last request
     std::atomic<std::uint32_t> answered;
@@ -89,7 +89,7 @@ struct alignas(64) LiveProcess {
   std::atomic<std::int64_t> totals[std::size(kTotalsFields)];  ///< in the order of kTotalsFields
 };
 
-/// The side of those who run.
+/// The side of the running processes.
 class LiveBoard {
  public:
   static std::size_t footprint(int processes);
@@ -99,7 +99,7 @@ class LiveBoard {
   LiveProcess& mine() { return processes_[me_]; }
   /// What a process of the node has published last.
   Totals totals(int process) const;
-  /// By the leader: from here on it can be read.
+  /// By the leader. From now on, `steelyard top` can read the job.
   void open(const LiveJob::Facts& facts);
   void publish(const Totals& totals, std::int64_t now);
   // By the leader.
@@ -158,7 +158,7 @@ std::optional<LiveAnswer> read_answer(int file);
 bool read_live(const void* memory, std::size_t bytes, LiveView& view);
 
 enum class Found { nothing, another_version, job };
-/// Reads from the file of a segment no more than it needs.
+/// Reads only the needed part of a segment's file.
 Found read_live(int file, LiveView& view);
 
 /// Text into an array, cut where it is longer; always ended by a zero.

@@ -10,10 +10,10 @@ namespace steelyard::observe {
 /// One thread in one execution of a region. Written by that thread, read by the thread that began the region, after the
 /// region's last barrier.
 struct alignas(64) ThreadCell {
-  std::atomic<std::int64_t> begin{0};   // 0: the thread has not come
-  std::atomic<std::int64_t> open{0};    // begin of the barrier that it is in, 0 outside
+  std::atomic<std::int64_t> begin{0};   // 0: the thread has not begun
+  std::atomic<std::int64_t> open{0};    // begin of the barrier in which the thread is; 0 outside of barriers
   std::atomic<std::int64_t> waited{0};  // in barriers that it has left, those of nested regions included
-  std::atomic<std::int64_t> end{0};     // end of its implicit task, where that comes in time
+  std::atomic<std::int64_t> end{0};     // end of its implicit task, if the runtime reports it before the region's end
   std::atomic<std::int64_t> gpu{0};     // in waits for an accelerator
   std::atomic<std::int64_t> mpi{0};     // in blocking MPI calls
   std::atomic<std::int64_t> forked{0};  // in the begin and the end of nested regions
@@ -21,7 +21,7 @@ struct alignas(64) ThreadCell {
 };
 static_assert(sizeof(ThreadCell) == 64, "a cache line");
 
-/// What became of the time of threads in one execution of a region, in ns.
+/// How threads spent one execution of a region, in ns.
 struct TeamParts {
   std::int64_t useful = 0, imbalance = 0, scheduling = 0, gpu = 0, mpi = 0;
   std::int64_t gpu_waits = 0, tasks = 0;

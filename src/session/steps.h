@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "observe/live.h"
-#include "observe/phases.h"
+#include "observe/period_finder.h"
 #include "observe/ticks.h"
 #include "observe/timeline.h"
 #include "observe/totals.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "observe/phases.h"
+#include "observe/period_finder.h"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 #include <random>
 #include <vector>
 
-#include "observe/phases.h"
+#include "observe/period_finder.h"
 
 namespace steelyard::observe {
 namespace {

@@ -6,8 +6,8 @@
 
 namespace steelyard::observe {
 
-/// Finds the step of a program from the sequence of its ticks, each known by the call site of a collective or of a
-/// region: how many ticks make one step. Pure but for its own state; O(1) amortised a tick.
+/// Finds how many ticks make one step of a program: the period of the sequence of call sites of its collectives or
+/// regions. No clock, no MPI. O(1) amortised for each tick.
 class PeriodFinder {
  public:
   /// `site` identifies the caller. Programs with up to `longest` ticks a step are recognised.
@@ -31,7 +31,7 @@ class PeriodFinder {
   std::size_t period_ = 0;
   std::size_t held_ = 0;   // ticks since the period was adopted
   int trust_ = 0;          // falls with a tick that does not fit, rises with one that does
-  std::size_t clean_ = 0;  // ticks since the last one that did not fit
+  std::size_t clean_ = 0;  // ticks since the last tick that did not fit
   std::size_t work_ = 0;   // comparisons made and not yet spread over ticks
 };
 

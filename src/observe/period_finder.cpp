@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "observe/phases.h"
+#include "observe/period_finder.h"
 
 #include <algorithm>
 
@@ -26,7 +26,7 @@ void PeriodFinder::tick(std::uint64_t site) {
   recent_.push_back(site);
   work_ -= std::min(work_, kWorkATick);
   if (period_ != 0) judge();
-  // Where a period came through something that did not fit, a part of it may have become the step: ABAB... into AAAA...
+  // If a period outlasts ticks that did not fit, a part of it may be the step now: ABABAB, then AAAAAA.
   const bool recovered = clean_ == period_;
   if ((period_ != 0 && !recovered) || work_ != 0) return;
   const std::size_t found = shortest_up_to(period_ != 0 ? period_ - 1 : longest_);
@@ -55,8 +55,8 @@ void PeriodFinder::judge() {
 }
 
 void PeriodFinder::drop() {
-  // What held for long was a step, and the program went on to something else. What fell at once was chance, or a run
-  // inside a longer step: it takes more to be taken in by it again.
+  // A period that held for long was a step, and the program went on to another part. A period that was dropped soon was
+  // chance, or repeats inside a longer step: it needs more evidence the next time.
   std::size_t& evidence = evidence_[period_];
   const bool was_a_step = held_ > static_cast<std::size_t>(full_trust());
   const std::size_t that_fits = std::max(4 * longest_ / period_ - 1, kEvidence);
@@ -72,7 +72,7 @@ std::size_t PeriodFinder::shortest_up_to(std::size_t longest) {
     if (latest[0] != *(latest - period)) continue;
     const std::size_t length = evidence_[period] * period;
     if (!fits(period, length)) continue;
-    // A part that lost credit and fits is the step all the same.
+    // A shorter period that needs more evidence by now is the step, if it fits the whole length.
     for (std::size_t part = 1; part <= period / 2; ++part) {
       if (period % part == 0 && fits(part, length)) return part;
     }
