@@ -46,14 +46,14 @@ void Board::decline() {
   passed_[static_cast<std::size_t>(me_) * kLine + kDeclined].store(number_, std::memory_order_release);
 }
 
-bool Board::will_not_give(int node_rank) const {
+bool Board::will_not_publish(int node_rank) const {
   const std::atomic<std::uint64_t>* const line = passed_ + static_cast<std::size_t>(node_rank) * kLine;
   return line[0].load(std::memory_order_acquire) >= number_ ||
          line[kDeclined].load(std::memory_order_acquire) == number_;
 }
 
-bool Board::none_will_give() const {
-  return std::ranges::all_of(here_, [&](int rank) { return will_not_give(member(rank)); });
+bool Board::none_will_publish() const {
+  return std::ranges::all_of(here_, [&](int rank) { return will_not_publish(member(rank)); });
 }
 
 // Members only ever go on, so what was seen stays true.
@@ -112,8 +112,8 @@ char* Board::place(std::size_t bytes) {
   return at;
 }
 
-void Board::put_up(Path path, std::size_t bytes, std::int64_t since, std::size_t ready, std::size_t note_bytes,
-                   int which, const Comparison::Next& next) {
+void Board::publish(Path path, std::size_t bytes, std::int64_t since, std::size_t ready, std::size_t note_bytes,
+                    int which, const Comparison::Next& next) {
   Notice& notice = slot();
   if (path != Path::board) cell_ = -1;
   notice.bytes = bytes;
@@ -129,7 +129,7 @@ void Board::put_up(Path path, std::size_t bytes, std::int64_t since, std::size_t
   notice.number.store(number_, std::memory_order_release);
 }
 
-void Board::more(std::size_t ready) { slot().ready.store(ready, std::memory_order_release); }
+void Board::publish_more(std::size_t ready) { slot().ready.store(ready, std::memory_order_release); }
 
 void Board::waited(int which, bool by_board, std::int64_t ns) {
   std::atomic<std::uint64_t>* const words =
@@ -150,7 +150,7 @@ Waits Board::waits(int which, bool by_board) const {
   return all;
 }
 
-void Board::came(std::int64_t after_ns) {
+void Board::arrived(std::int64_t after_ns) {
   std::atomic<std::uint64_t>& mine = passed_[static_cast<std::size_t>(me_) * kLine + kCame];
   const auto before = static_cast<std::int64_t>(mine.load(std::memory_order_relaxed));
   mine.store(static_cast<std::uint64_t>(before + (after_ns - before) / decide::kRecent), std::memory_order_relaxed);

@@ -28,13 +28,13 @@ struct alignas(64) Notice {
   std::atomic<std::uint64_t> claimed;  ///< number of the broadcast whose root writes here
   std::atomic<std::uint64_t> number;   ///< of the broadcast that it is about, from 1: valid from then on
   std::uint64_t bytes;
-  std::int64_t since;  ///< when the root came, ns
+  std::int64_t since;  ///< when the root arrived, ns
   std::int32_t root;   ///< node rank
   Path path;
   bool counted;                      ///< the ranks add their waits to the comparison with the MPI library
   std::int8_t which;                 ///< its class (size_classes.h)
   std::int32_t cell;                 ///< where the data is; -1: in `small`
-  std::uint32_t note;                ///< bytes that follow the data: what the members are to learn with it
+  std::uint32_t note;                ///< bytes of the note that follows the data (Tree::learn())
   std::uint32_t left;                ///< broadcasts after this one that the MPI library handles, not counted
   std::atomic<std::uint64_t> ready;  ///< bytes that can be taken
   char small[kSmall];
@@ -53,7 +53,7 @@ class Board {
   static constexpr int kCells = 4;                     ///< Size: of them, those whose data does not fit into a notice
   static constexpr std::size_t kCellBytes = 2U << 20;  ///< Size: bytes of the longest message
 
-  /// Counts this process in at the next broadcast.
+  /// The next broadcast begins at this process.
   void next() { ++number_; }
   /// Node rank of the communicator's `rank`; -1 if that rank is on another node.
   int member(int rank) const { return members_[static_cast<std::size_t>(rank)]; }
@@ -75,10 +75,10 @@ class Board {
   /// @param since ns: when this rank arrived
   /// @param which size class
   /// @param next as compare() answered
-  void put_up(Path path, std::size_t bytes, std::int64_t since, std::size_t ready, std::size_t note = 0, int which = 0,
-              const Comparison::Next& next = {});
-  /// `ready` bytes are in place by now.
-  void more(std::size_t ready);
+  void publish(Path path, std::size_t bytes, std::int64_t since, std::size_t ready, std::size_t note = 0, int which = 0,
+               const Comparison::Next& next = {});
+  /// `ready` bytes are in place now.
+  void publish_more(std::size_t ready);
 
   // If measurements choose between shared memory and the MPI library.
 
@@ -94,7 +94,7 @@ class Board {
   // Between nodes: a rank that arrives early should lead its node.
 
   /// This rank arrived `after_ns` after the data were published; negative if it arrived before.
-  void came(std::int64_t after_ns);
+  void arrived(std::int64_t after_ns);
   /// Smoothed arrival times of the members on this node, this rank included.
   struct Arrivals {
     int first = -1;          ///< the earliest: rank in the communicator
@@ -112,9 +112,9 @@ class Board {
   void decline();
   /// True if that process has passed this broadcast or has declined it. If there is still no notice then, that process
   /// will publish none.
-  bool will_not_give(int node_rank) const;
+  bool will_not_publish(int node_rank) const;
   /// The same for all members.
-  bool none_will_give() const;
+  bool none_will_publish() const;
 
  private:
   friend class Boards;

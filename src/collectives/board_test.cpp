@@ -18,7 +18,7 @@ using Node = PlayedNode;
 bool give_if_placed(Board& board, const std::string& text) {
   char* const to = board.place(text.size());
   if (to != nullptr) std::memcpy(to, text.data(), text.size());
-  board.put_up(to != nullptr ? Path::board : Path::library, text.size(), 0, text.size());
+  board.publish(to != nullptr ? Path::board : Path::library, text.size(), 0, text.size());
   return to != nullptr;
 }
 
@@ -62,7 +62,7 @@ TEST(Board, TheRootIsToldWhatAllHaveWaited) {
     for (const auto& board : boards) board->next();
     ASSERT_TRUE(boards[0]->vacant(0) && boards[0]->claim());
     const Comparison::Next next = boards[0]->compare(0, i * 10'000'000, {});
-    boards[0]->put_up(next.by_board ? Path::board : Path::library, 0, 0, 0, 0, 0, next);
+    boards[0]->publish(next.by_board ? Path::board : Path::library, 0, 0, 0, 0, 0, next);
     ASSERT_NE(boards[1]->notice(), nullptr);
     EXPECT_EQ(boards[1]->notice()->left, next.left);
     boards[1]->waited(0, next.by_board, next.by_board ? 500 : 5'000'000);  // behind a rank that is late
@@ -147,9 +147,9 @@ TEST(Board, TwoThatCallThemselvesRootDoNotMeet) {
   EXPECT_FALSE(boards[1]->claim());
   give(*boards[0], "a");
   EXPECT_EQ(boards[2]->notice()->root, 0);
-  EXPECT_FALSE(boards[2]->will_not_give(1));
+  EXPECT_FALSE(boards[2]->will_not_publish(1));
   boards[1]->pass();
-  EXPECT_TRUE(boards[2]->will_not_give(1));
+  EXPECT_TRUE(boards[2]->will_not_publish(1));
 }
 
 TEST(Board, ASlotThatWasClearedStartsAgain) {
@@ -165,7 +165,7 @@ TEST(Board, ASlotThatWasClearedStartsAgain) {
   const auto boards = node.open(5, {1, 0});
   for (const auto& board : boards) board->next();
   EXPECT_EQ(boards[1]->notice(), nullptr);
-  EXPECT_FALSE(boards[1]->will_not_give(0));
+  EXPECT_FALSE(boards[1]->will_not_publish(0));
   EXPECT_TRUE(boards[0]->claim());
   EXPECT_EQ(node.boards[0]->open(Boards::kBoards, {0, 1}), nullptr);
 }
@@ -177,16 +177,16 @@ TEST(Board, KnowsWhoComesFirstAndWhetherSomebodyIsLate) {
   Board& led = *boards[1];
   EXPECT_EQ(led.arrivals().late, 0);
   for (int i = 0; i < 40; ++i) {
-    boards[1]->came(-1000);      // rank 1
-    boards[3]->came(-9000);      // rank 3, the first
-    boards[4]->came(1'000'000);  // rank 4, late
+    boards[1]->arrived(-1000);      // rank 1
+    boards[3]->arrived(-9000);      // rank 3, the first
+    boards[4]->arrived(1'000'000);  // rank 4, late
   }
   const Board::Arrivals seen = led.arrivals();
   EXPECT_EQ(seen.first, 3);
   EXPECT_NEAR(static_cast<double>(seen.early), 8000, 100);
   EXPECT_NEAR(static_cast<double>(seen.late), 1e6, 1e4);
   EXPECT_EQ(boards[3]->arrivals().early, 0) << "nobody is before the first";
-  for (int i = 0; i < 40; ++i) boards[4]->came(-2000);
+  for (int i = 0; i < 40; ++i) boards[4]->arrived(-2000);
   EXPECT_EQ(led.arrivals().late, 0);
 }
 

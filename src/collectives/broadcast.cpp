@@ -79,19 +79,19 @@ Outcome Delivery::give() {
 Outcome Delivery::take(int from) {
   Board& board = *group_.board;
   const std::int64_t came = call_.began();
-  const Notice* const notice = hear(from);
+  const Notice* const notice = await_notice(from);
   if (notice == nullptr) return Outcome::wrong_root;
   const std::int64_t since = std::max(came, notice->since);
   const std::size_t bytes = bytes_ = notice->bytes;
-  if (group_.tree != nullptr) board.came(came - notice->since);
+  if (group_.tree != nullptr) board.arrived(came - notice->since);
   if (notice->path == Path::library) {
-    look_at_library(notice->counted, notice->which);
+    time_library(notice->counted, notice->which);
     return Outcome::library;
   }
   late_ = came - notice->since;
   if (notice->path == Path::message) {
     std::vector<char> row(bytes + notice->note);
-    group_.tree->be_handed(from, row.data(), row.size(), call_);
+    group_.tree->receive_locally(from, row.data(), row.size(), call_);
     group_.tree->learn(row.data() + bytes, notice->note);
     return hand_out(row.data(), bytes);
   }
@@ -124,12 +124,12 @@ Outcome Delivery::leave_all(const Tree::Head& head, bool claimed, std::int64_t c
   if (claimed) {
     while (!board->vacant(0)) call_.turn();
     const std::int64_t now = base::now_ns();
-    board->put_up(Path::library, head.bytes, now, 0, 0, head.which,
-                  {.by_board = false, .counted = head.counted, .left = head.left});
-    board->came(came - now);
+    board->publish(Path::library, head.bytes, now, 0, 0, head.which,
+                   {.by_board = false, .counted = head.counted, .left = head.left});
+    board->arrived(came - now);
   }
   group_.tree->send(head, root_, nullptr, call_);
-  look_at_library(head.counted, head.which);
+  time_library(head.counted, head.which);
   if (head.counted) group_.looked_root = root_;
   return by_library(true);
 }
@@ -170,35 +170,35 @@ Outcome Delivery::lead() {
     const std::int64_t now = base::now_ns();
     const bool counted = head.counted && path == Path::board;
     if (counted) std::memcpy(row + head.total(), &root_came, sizeof root_came);
-    board->put_up(path, head.bytes, now, head.total(), head.note, head.which, {.counted = counted, .left = head.left});
-    board->came(came - now);
+    board->publish(path, head.bytes, now, head.total(), head.note, head.which, {.counted = counted, .left = head.left});
+    board->arrived(came - now);
   }
   arrive_with_data();
   tree.send(head, root_, row, call_);
   const Outcome outcome = is_root() ? Outcome::done : hand_out(row, head.bytes);
   if (claimed && path == Path::message) {
     for (const int rank : tree.local()) {
-      if (rank != group_.rank) tree.hand_over(rank, row, head.total(), call_);
+      if (rank != group_.rank) tree.send_locally(rank, row, head.total(), call_);
     }
   }
   tree.finish(call_);
   tree.learn(row + head.bytes, head.note);
   measured(std::max(came, root_came), head.counted, head.which, outcome);
-  if (head.counted) tree.tell_waits(root_, head.which);
+  if (head.counted) tree.report_waits(root_, head.which);
   return outcome;
 }
 
 }  // namespace
 
 bool takes_broadcast(Group& group, port::Exchange& ranks) {
-  if (!is_asked_about(group)) {
+  if (!is_decided_here(group)) {
     group.engine->account().left(Operation::broadcast, &observe::Broadcasts::left_choice, false);
     return false;
   }
   if (!group.between_nodes) return group.board != nullptr;
   const bool counting = group.broadcasts < group.tree_from;
   if (counting) ++group.broadcasts;
-  if (counting && group.broadcasts == group.tree_from) group.engine->plant_tree(group, ranks);
+  if (counting && group.broadcasts == group.tree_from) group.engine->make_tree(group, ranks);
   return group.tree != nullptr && group.tree->usable();
 }
 

@@ -17,7 +17,7 @@ class ClockOffset {
   /// A message was sent at `sent` by the other clock and received at `came` by ours.
   /// @param waited this rank was waiting, so `came` is the time of arrival. Otherwise the message may have arrived long
   ///   before, and the offset does not grow.
-  void heard(std::int64_t sent, std::int64_t came, bool waited) {
+  void add_message(std::int64_t sent, std::int64_t came, bool waited) {
     if (waited) {
       if (last_ == 0) last_ = came;
       const std::int64_t more = (came - last_) / kDrift;

@@ -16,16 +16,16 @@ constexpr int kTreeFrom = decide::kFewest + 1, kTreeFromCompared = 64;
 
 Engine::~Engine() {
   // Trees have messages of their own under way, and the program may never free their communicators.
-  for (Group* const group : with_tree_) fell_tree(*group);
+  for (Group* const group : groups_with_tree_) end_tree(*group);
   post_.reset();
-  felled_.clear();
+  ended_trees_.clear();
 }
 
 void Engine::use_trees(port::Messages& messages, port::Exchange& world) {
   post_ = std::make_unique<Post>(messages, world);
 }
 
-void Engine::take_in(Group& group, std::unique_ptr<Board> board) {
+void Engine::add_group(Group& group, std::unique_ptr<Board> board) {
   group.engine = this;
   group.board = std::move(board);
   group.between_nodes = chosen_.on && group.local_members < group.size;
@@ -33,11 +33,11 @@ void Engine::take_in(Group& group, std::unique_ptr<Board> board) {
   group.compares = chosen_.compares && group.board != nullptr && !group.between_nodes;
 }
 
-void Engine::let_go(Group& group) {
-  if (std::erase(with_tree_, &group) != 0) fell_tree(group);
+void Engine::remove_group(Group& group) {
+  if (std::erase(groups_with_tree_, &group) != 0) end_tree(group);
 }
 
-void Engine::fell_tree(Group& group) {
+void Engine::end_tree(Group& group) {
   const auto in_world = [&](std::vector<int> ranks) {
     for (int& rank : ranks) rank = group.world_ranks[static_cast<std::size_t>(rank)];
     return ranks;
@@ -48,18 +48,18 @@ void Engine::fell_tree(Group& group) {
                    planned.changes, planned.optimiser < 0 ? -1 : in_world({planned.optimiser}).front()});
   }
   group.tree->end();
-  felled_.push_back(std::move(group.tree));
+  ended_trees_.push_back(std::move(group.tree));
 }
 
-void Engine::plant_tree(Group& group, port::Exchange& ranks) {
+void Engine::make_tree(Group& group, port::Exchange& ranks) {
   // Its ranks on this node share a broadcast buffer, or there is only this rank.
   const bool ready = group.board != nullptr || group.local_members == 1;
-  std::erase_if(felled_, [](const std::unique_ptr<Tree>& tree) { return tree->is_quiet(); });
+  std::erase_if(ended_trees_, [](const std::unique_ptr<Tree>& tree) { return tree->is_finished(); });
   group.tree = std::make_unique<Tree>(ranks, *post_, group.world_ranks, chosen_.node, ready, chosen_.settings,
                                       chosen_.may_leave_to_library);
   group.first_order = group.tree->order();
   if (chosen_.compares && chosen_.may_leave_to_library) group.tree->compare(group.board.get());
-  with_tree_.push_back(&group);
+  groups_with_tree_.push_back(&group);
 }
 
 }  // namespace steelyard::collectives

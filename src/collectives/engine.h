@@ -20,12 +20,12 @@ namespace steelyard::collectives {
 /// How a collective has ended at this rank.
 enum class Outcome {
   done,
-  library,     ///< the MPI library's own is to be called, at all ranks
-  wrong_root,  ///< the root does not take itself for the root, or the root's call is another operation
-  truncated,   ///< the root has given more bytes than fit
-  fewer,       ///< the root has given fewer bytes than this rank asked for; the data are in place
+  library,     ///< the caller calls the MPI library's own collective, at all ranks
+  wrong_root,  ///< the root names another root, or calls another operation
+  truncated,   ///< the root sent more bytes than this rank's buffer takes
+  fewer,       ///< the root sent fewer bytes than this rank expects; those bytes are in place
   wrong_type,  ///< the MPI library refuses to pack the type
-  no_address   ///< there are elements, but no buffer
+  no_address   ///< the count is positive, but the buffer is null
 };
 
 class Call;
@@ -36,7 +36,7 @@ class Engine {
   /// @param library,account outlive it
   Engine(const Broadcasting& chosen, Account& account, port::Progress& library)
       : chosen_(chosen), account_(account), library_(library) {}
-  /// Collective if there are trees: blocks until their messages are through.
+  /// Collective if there are trees: blocks until all their messages have arrived.
   ~Engine();
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
@@ -47,10 +47,10 @@ class Engine {
 
   /// For a group whose ranks, world_ranks and local_members are known.
   /// `board`: the group's shared-memory broadcast buffer, or null
-  void take_in(Group& group, std::unique_ptr<Board> board);
-  /// No collective is to come on it at this rank. Asks nothing of the MPI library, which may be in the midst of
-  /// something else, and does not wait for the other ranks, which need not be about to do the same.
-  void let_go(Group& group);
+  void add_group(Group& group, std::unique_ptr<Board> board);
+  /// This rank calls no further collective on the group. Does not call the MPI library, which may be inside another
+  /// call, and does not wait for other ranks, which may free the communicator much later.
+  void remove_group(Group& group);
 
   const Broadcasting& chosen() const { return chosen_; }
   Account& account() { return account_; }
@@ -58,22 +58,23 @@ class Engine {
 
  private:
   friend bool takes_broadcast(Group&, port::Exchange&);
-  void plant_tree(Group& group, port::Exchange& ranks);
-  void fell_tree(Group& group);
+  void make_tree(Group& group, port::Exchange& ranks);
+  void end_tree(Group& group);
 
   Broadcasting chosen_;
   Account& account_;
   port::Progress& library_;
   std::unique_ptr<Post> post_;  // if there may be trees
-  std::vector<Group*> with_tree_;
-  std::vector<std::unique_ptr<Tree>> felled_;  // whose messages are still under way
+  std::vector<Group*> groups_with_tree_;
+  std::vector<std::unique_ptr<Tree>> ended_trees_;  // of removed groups: some messages may not have arrived yet
 };
 
-/// At each valid broadcast of the group: whether broadcast() is to be called for it. The same at all ranks. Collective
-/// at the broadcast at which a tree is made; blocks then.
+/// At each valid broadcast of the group. Returns the same at all ranks. Collective, and blocks, at the broadcast at
+/// which the tree is made.
 /// @param ranks of the group
+/// @return true if the caller calls broadcast(), false if it calls the MPI library
 bool takes_broadcast(Group& group, port::Exchange& ranks);
-/// Gives the data, or waits for them.
+/// At the root: sends the data. At the other ranks: waits for the data.
 /// @pre takes_broadcast(), at this call
 /// @param layout of the rank's buffer
 Outcome broadcast(Group& group, const port::Layout& layout, int root, Call& call);
@@ -92,16 +93,16 @@ struct Scattered {
 };
 Outcome scatter(Group& group, const Scattered& buffers, int root, Call& call);
 
-/// Around the library's own collective, after Outcome::library, and before that: notes how long it took, if that is
-/// asked for.
-class Looked {
+/// Its lifetime spans a call of the library's own collective after Outcome::library. Notes how long the call took, if
+/// OverBoard::time_library() asked for this.
+class LibraryTimer {
  public:
-  Looked(Group& group, Call& call) : group_(group), call_(call) {}
-  ~Looked() {
-    if (group_.looked_at != 0) note();
+  LibraryTimer(Group& group, Call& call) : group_(group), call_(call) {}
+  ~LibraryTimer() {
+    if (group_.timed_since != 0) note();
   }
-  Looked(const Looked&) = delete;
-  Looked& operator=(const Looked&) = delete;
+  LibraryTimer(const LibraryTimer&) = delete;
+  LibraryTimer& operator=(const LibraryTimer&) = delete;
 
  private:
   void note();

@@ -137,7 +137,7 @@ class Machine {
     bool is_member(std::size_t c) const { return groups_[c] != nullptr; }
     int rank_in(std::size_t c) const { return groups_[c]->rank; }
     void free(std::size_t c) {
-      engine_->let_go(*groups_[c]);
+      engine_->remove_group(*groups_[c]);
       groups_[c].reset();
     }
 
@@ -150,7 +150,7 @@ class Machine {
         return Outcome::done;
       }
       PlayedCall call(library_, machine_.network_, rank_);
-      const Looked looked(group, call);
+      const LibraryTimer looked(group, call);
       const Outcome outcome = collectives::broadcast(group, buffer, root, call);
       if (outcome == Outcome::library) by_library(c, buffer, root);
       if (call.arrived != 1) ++machine_.miscounted;
@@ -161,7 +161,7 @@ class Machine {
       Group& group = *groups_[c];
       if (!takes_scatter(group)) return std::nullopt;
       PlayedCall call(library_, machine_.network_, rank_);
-      const Looked looked(group, call);
+      const LibraryTimer looked(group, call);
       const Outcome outcome = collectives::scatter(group, buffers, root, call);
       return outcome == Outcome::library ? std::nullopt : std::optional(outcome);
     }
@@ -186,9 +186,9 @@ class Machine {
       group->local_members = group->size - static_cast<int>(std::ranges::count(on_node, -1));
       const Place& me = machine_.place_[static_cast<std::size_t>(rank_)];
       PlayedNode& node = *machine_.nodes_[static_cast<std::size_t>(me.node)];
-      engine_->take_in(*group, group->local_members > 1
-                                   ? node.boards[static_cast<std::size_t>(me.rank)]->open(static_cast<int>(c), on_node)
-                                   : nullptr);
+      engine_->add_group(*group, group->local_members > 1 ? node.boards[static_cast<std::size_t>(me.rank)]->open(
+                                                                static_cast<int>(c), on_node)
+                                                          : nullptr);
       exchanges_.resize(groups_.size());
       exchanges_[c].emplace(machine_.network_, static_cast<int>(c), group->rank, group->size);
       groups_[c] = std::move(group);

@@ -25,7 +25,7 @@ struct Group {
   bool compares = false;         ///< on one node: shared memory is used only if measurements show that it is faster
   std::uint32_t left = 0;        ///< collectives from now on that the library handles, as a root has announced
   int untold = -1;               ///< root of the last collective, if its announcement is still to be read
-  std::int64_t looked_at = 0;    ///< ns: the library's present one is timed from then on; 0: it is not timed
+  std::int64_t timed_since = 0;  ///< ns: when the library's present collective was called; 0: it is not timed
   int looked_which = 0;          ///< its class (size_classes.h)
   int looked_root = -1;          ///< between nodes, at a leader: the root that is told of the wait
   std::unique_ptr<Board> board;  ///< shared by its ranks on this node: all have one, or none has

@@ -13,7 +13,7 @@ void catch_up(Group& group) {
   Board& board = *group.board;
   Call call(group.engine->library());
   const Notice* notice = board.notice();
-  for (; notice == nullptr && !board.none_will_give(); notice = board.notice()) call.turn();
+  for (; notice == nullptr && !board.none_will_publish(); notice = board.notice()) call.turn();
   if (notice == nullptr) notice = board.notice();
   if (notice != nullptr) group.left = notice->left;
   group.untold = -1;
@@ -48,7 +48,7 @@ void OverBoard::pass_over() {
   const std::int64_t now = base::now_ns();
   const Next next = board.compare_nothing();
   group_.left = next.left;
-  board.put_up(Path::nothing, 0, now, 0, 0, 0, next);
+  board.publish(Path::nothing, 0, now, 0, 0, 0, next);
 }
 
 Outcome OverBoard::without_data(Outcome outcome) {
@@ -80,13 +80,13 @@ bool OverBoard::give_all(const Begun& begun, const port::Layout& layout, std::in
   const std::size_t bytes = layout.bytes();
   std::size_t done = layout.contiguous() ? std::min(bytes, SizeClasses::kPiece) : bytes;
   if (begun.row == nullptr || !layout.give(begun.row, 0, done)) return false;
-  board.put_up(Path::board, bytes, came, done, 0, begun.which, begun.next);
+  board.publish(Path::board, bytes, came, done, 0, begun.which, begun.next);
   arrive_with_data();
   while (done < bytes) {
     const std::size_t piece = std::min(bytes - done, SizeClasses::kPiece);
     layout.give(begun.row, done, piece);
     done += piece;
-    board.more(done);
+    board.publish_more(done);
   }
   return true;
 }
@@ -94,12 +94,12 @@ bool OverBoard::give_all(const Begun& begun, const port::Layout& layout, std::in
 Outcome OverBoard::leave(const Begun& begun, std::size_t bytes, std::int64_t came) {
   Next told = begun.next;
   if (told.by_board) told.counted = false;  // there was no memory for it: nothing is compared
-  group_.board->put_up(Path::library, bytes, came, 0, 0, begun.which, told);
-  look_at_library(told.counted, begun.which);
+  group_.board->publish(Path::library, bytes, came, 0, 0, begun.which, told);
+  time_library(told.counted, begun.which);
   return by_library(false);
 }
 
-const Notice* OverBoard::hear(int from) {
+const Notice* OverBoard::await_notice(int from) {
   Board& board = *group_.board;
   call_.arrive(from, true);
   const int root = board.member(from);
@@ -107,7 +107,7 @@ const Notice* OverBoard::hear(int from) {
   const Notice* notice = board.notice();
   for (; notice == nullptr; notice = board.notice()) {
     // That rank does not take itself for the root, so no rank will bring the data. The library might wait for ever.
-    if (board.will_not_give(root) && board.notice() == nullptr) {
+    if (board.will_not_publish(root) && board.notice() == nullptr) {
       // Another rank may be the root, and tell how the next collectives are delivered.
       if (group_.compares) group_.untold = root_;
       return nullptr;
@@ -120,9 +120,9 @@ const Notice* OverBoard::hear(int from) {
   return notice->root != root || notice->path == Path::nothing || other ? nullptr : notice;
 }
 
-void OverBoard::look_at_library(bool counted, int which) {
+void OverBoard::time_library(bool counted, int which) {
   if (!is_compared() || !counted) return;
-  group_.looked_at = base::now_ns();
+  group_.timed_since = base::now_ns();
   group_.looked_which = which;
 }
 
@@ -141,16 +141,16 @@ Outcome OverBoard::measured(std::int64_t since, bool counted, int which, Outcome
   return outcome;
 }
 
-void Looked::note() {
-  const std::int64_t waited = call_.ended() - group_.looked_at;
-  group_.looked_at = 0;
+void LibraryTimer::note() {
+  const std::int64_t waited = call_.ended() - group_.timed_since;
+  group_.timed_since = 0;
   note_wait(group_, group_.looked_which, true, waited);
   if (group_.looked_root < 0) return;
-  group_.tree->tell_waits(group_.looked_root, group_.looked_which);
+  group_.tree->report_waits(group_.looked_root, group_.looked_which);
   group_.looked_root = -1;
 }
 
-bool is_asked_about(Group& group) {
+bool is_decided_here(Group& group) {
   if (group.untold >= 0) catch_up(group);
   if (group.left == 0) return true;
   --group.left;

@@ -9,7 +9,7 @@
 // What broadcasts and scatters have in common at a broadcast buffer (board.h).
 namespace steelyard::collectives {
 
-/// One collective in which the others take from a root, at this rank.
+/// One collective at this rank, in which one root has data for the other ranks.
 class OverBoard {
  protected:
   using Next = Comparison::Next;
@@ -19,36 +19,36 @@ class OverBoard {
 
   bool is_root() const { return group_.rank == root_; }
 
-  /// At a leader or root, once the data are there: ranks that sleep on it wake up.
+  /// At a leader or root, once the data are in place. Wakes ranks that sleep until this rank arrives.
   void arrive_with_data() { call_.arrive(root_, false); }
-  /// The MPI library is called next. `after_root`: with what the root has told.
+  /// The MPI library is called next. `after_root`: the root's notice said so.
   Outcome by_library(bool after_root);
-  /// There is nothing to give or to take, so this rank waits for no other. The root publishes what it tells; the others
-  /// hear that at the next collective.
+  /// The collective has no data, so no rank waits. The root still publishes its notice; the other ranks read it at the
+  /// next collective.
   void pass_over();
-  /// The same at a call that ends with that. Returns `outcome`.
+  /// pass_over() at a call that ends there. Returns `outcome`.
   Outcome without_data(Outcome outcome);
 
-  /// At the root, which arrived at `came` to give `bytes` bytes. Claims the collective, and waits for the memory.
+  /// At the root, which arrived at `came` (ns) with `bytes` bytes. Claims the collective, and waits for memory.
   /// Returns nothing if another rank has claimed it: Outcome::wrong_root is next.
   struct Begun {
     Next next;
     int which = 0;
-    char* row = nullptr;  ///< null: the library is to have it
+    char* row = nullptr;  ///< where the data go; null: the library delivers them
   };
   std::optional<Begun> begin(std::size_t bytes, std::int64_t came);
   /// Publishes all of `layout`, in pieces, so that giving and taking overlap and stay in a core's own cache. Returns
   /// false if the data cannot be packed; then nothing is published.
   bool give_all(const Begun& begun, const port::Layout& layout, std::int64_t came);
-  /// Instead of that: all are to call the library.
+  /// Instead of give_all(): tells all ranks to call the library.
   Outcome leave(const Begun& begun, std::size_t bytes, std::int64_t came);
 
   /// Waits until rank `from` has published, and returns its notice. Returns nullptr if that rank cannot publish any
   /// more, if another rank is the root, or if there is nothing to take: Outcome::wrong_root is next.
-  const Notice* hear(int from);
+  const Notice* await_notice(int from);
   /// Times the library from now on if `counted`. Not before this rank and the root have come and the notice has reached
   /// this rank: most collectives that the library delivers have no notice.
-  void look_at_library(bool counted, int which);
+  void time_library(bool counted, int which);
   /// For the record: why the library delivered this collective of so many bytes. `most`: bytes that Steelyard takes.
   void note_why_library(std::size_t bytes, std::size_t most) const;
   /// Notes the wait since `since` of a collective that Steelyard delivered. Returns `outcome`.
@@ -66,6 +66,6 @@ class OverBoard {
 
 /// At each collective on the group that Steelyard may deliver, at all ranks alike. Returns false if a root has left it
 /// to the library.
-bool is_asked_about(Group& group);
+bool is_decided_here(Group& group);
 
 }  // namespace steelyard::collectives

@@ -25,7 +25,7 @@ Optimiser::Optimiser(int size, const Settings& settings)
       next_(settings.every),
       known_(static_cast<std::size_t>(size), settings.policy == Policy::soga ? soga::kUnknown : 0) {}
 
-void Optimiser::told(int rank, std::int64_t value) { known_[static_cast<std::size_t>(rank)] = value; }
+void Optimiser::report(int rank, std::int64_t value) { known_[static_cast<std::size_t>(rank)] = value; }
 
 bool Optimiser::any_rank_late() const {
   return std::any_of(known_.begin(), known_.end(), [&](std::int64_t late) { return late > settings_.threshold; });

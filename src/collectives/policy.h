@@ -36,9 +36,9 @@ class Reporter {
   /// reported.
   bool measured(const Measured& measured);
   /// value() has been reported.
-  void told() {
+  void reported() {
     told_ = value_;
-    soga_.told();
+    soga_.reported();
   }
   /// `swap`, `soga`: the last wait, as in the paper. `sort`: the lateness, smoothed, never negative.
   std::int64_t value() const { return settings_.policy == Policy::soga ? soga_.value() : value_; }
@@ -61,7 +61,7 @@ struct Plan {
 class Optimiser {
  public:
   Optimiser(int size, const Settings& settings);
-  void told(int rank, std::int64_t value);
+  void report(int rank, std::int64_t value);
   /// By the reports, some rank is late. Has no meaning for Policy::swap.
   bool any_rank_late() const;
   /// The position of `root` stays. Doubles the period, up to kMostPatience times N, while nothing is to be changed,

@@ -80,7 +80,8 @@ TEST(Optimiser, ChangesNothingWithoutLoads) {
       VirtualRanks table(size);
       int period = 4;
       for (int round = 0; round < 6; ++round) {
-        for (int rank = 0; rank < size; ++rank) optimiser.told(rank, rank * 1000 / size);  // noise below the threshold
+        for (int rank = 0; rank < size; ++rank)
+          optimiser.report(rank, rank * 1000 / size);  // noise below the threshold
         const Plan plan = optimiser.plan(table, round % size);
         EXPECT_FALSE(plan.changed);
         EXPECT_GE(plan.next, period);  // and looks less and less often
@@ -100,7 +101,7 @@ TEST(Optimiser, SortMakesLateRanksLeavesAtOnceAndKeepsTheOrderOfTheOthers) {
       std::set<int> late;
       while (static_cast<int>(late.size()) < size / 4) {
         const int rank = static_cast<int>(random() % static_cast<unsigned>(size));
-        if (rank != root && late.insert(rank).second) optimiser.told(rank, 5000 + rank);
+        if (rank != root && late.insert(rank).second) optimiser.report(rank, 5000 + rank);
       }
       const Plan plan = optimiser.plan(table, root);
       if (plan.changed) {
@@ -115,8 +116,8 @@ TEST(Optimiser, SortMakesLateRanksLeavesAtOnceAndKeepsTheOrderOfTheOthers) {
 TEST(Optimiser, SwapExchangesTheLongestWaiterForTheShortestOncePerPlan) {
   Optimiser optimiser(8, with(Policy::swap));
   VirtualRanks table(8);
-  for (int rank = 1; rank < 8; ++rank) optimiser.told(rank, 10'000 + rank);
-  optimiser.told(4, 0);  // the root's first receiver is late: others wait for it, and it does not
+  for (int rank = 1; rank < 8; ++rank) optimiser.report(rank, 10'000 + rank);
+  optimiser.report(4, 0);  // the root's first receiver is late: others wait for it, and it does not
   const Plan plan = optimiser.plan(table, 0);
   ASSERT_TRUE(plan.changed);
   EXPECT_EQ(plan.ranks, (std::vector<int>{0, 1, 2, 3, 7, 5, 6, 4}));
@@ -137,7 +138,7 @@ TEST(Optimiser, SwapFindsTheLateRankAmongManyThatHardlyWait) {
           for (int at = table.position(rank, 0); at > 0; at = tree::parent(at)) {
             below = below || (rank != late && table.rank(at, 0) == late);
           }
-          optimiser.told(rank, below ? 10'000'000 + rank : rank % 7 * 100);
+          optimiser.report(rank, below ? 10'000'000 + rank : rank % 7 * 100);
         }
         const Plan plan = optimiser.plan(table, 0);
         if (plan.changed) {
@@ -152,7 +153,7 @@ TEST(Optimiser, SwapFindsTheLateRankAmongManyThatHardlyWait) {
 /// As a rank that reports to the optimiser.
 bool tells(Reporter& reporter, const Measured& measured) {
   const bool tells = reporter.measured(measured);
-  if (tells) reporter.told();
+  if (tells) reporter.reported();
   return tells;
 }
 
@@ -176,9 +177,9 @@ TEST(Reporter, TellsChangesAboveTheThreshold) {
 TEST(Reporter, GoesOnUntilItIsTold) {
   Reporter reporter(with(Policy::sort));
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(reporter.measured({0, 10'000}));
-  reporter.told();
+  reporter.reported();
   for (int i = 0; i < 30; ++i) {
-    if (reporter.measured({0, 10'000})) reporter.told();
+    if (reporter.measured({0, 10'000})) reporter.reported();
   }
   EXPECT_FALSE(reporter.measured({0, 10'000}));
 }
@@ -197,7 +198,7 @@ std::int64_t lateness(double drift, std::int64_t late, int count, int first_late
     const auto ahead = static_cast<std::int64_t>(static_cast<double>(sent) * drift);
     const std::int64_t came = i >= first_late ? there + late : there - 20'000;
     const std::int64_t got = std::max(there, came);
-    offset.heard(sent, got + ahead, got > came);
+    offset.add_message(sent, got + ahead, got > came);
     seen = came + ahead - sent - offset.ns();
   }
   return seen;

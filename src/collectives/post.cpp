@@ -35,9 +35,9 @@ void Post::compare_clocks() {
 
 Post::~Post() {
   const std::int64_t sent = world_.sum_for_this_rank(sent_.data());
-  for (Report report; heard_ < sent;) {
+  for (Report report; received_ < sent;) {
     messages_.receive_next(kReport, &report, sizeof report);
-    heard(report);
+    deliver(report);
   }
 }
 
@@ -48,14 +48,14 @@ void Post::send(const Report& report, int world_rank, port::Request& request) {
   request = messages_.send(world_rank, kReport, &report, sizeof report);
 }
 
-void Post::hear_reports() {
-  for (Report report; messages_.receive_arrived(kReport, &report, sizeof report);) heard(report);
+void Post::take_reports() {
+  for (Report report; messages_.receive_arrived(kReport, &report, sizeof report);) deliver(report);
 }
 
-void Post::heard(const Report& report) {
-  ++heard_;
+void Post::deliver(const Report& report) {
+  ++received_;
   const auto tree = trees_.find(report.tree);
-  if (tree != trees_.end()) tree->second->told(report);
+  if (tree != trees_.end()) tree->second->add_report(report);
 }
 
 }  // namespace steelyard::collectives

@@ -13,39 +13,39 @@ namespace steelyard::collectives {
 
 class Tree;
 
-/// To a root of a tree: what is new of a node.
+/// What a leader reports to a root of a tree about its node.
 struct Report {
   std::int64_t tree = 0;
   std::int64_t leader = 0;  ///< rank in the tree's communicator
-  std::int64_t which = -1;  ///< size class that the waits are of; -1: it tells the rest
+  std::int64_t which = -1;  ///< size class of the waits; -1: the report has the members below instead
   Waits library, by_tree;
   std::int64_t value = 0;       ///< see Reporter
-  std::int64_t successor = -1;  ///< a rank of its node that comes earlier
+  std::int64_t successor = -1;  ///< a rank of its node that arrives earlier; -1: none
   std::int64_t others = 0;  ///< 1 if another rank of its node is late, which would delay others elsewhere in the tree
 };
 
-/// What all trees send. They share one port, as an MPI library has room for some thousands of communicators only, which
-/// belong to the program. Each tree has contexts of its own, so the ranks need not agree when the program frees a
-/// communicator, which may happen inside the MPI library: no other tree receives the messages of a freed tree.
+/// The messages of all trees. All trees share one communicator: an MPI library has room for some thousands, which the
+/// program may need. Each tree has contexts of its own, so no tree receives messages of another one. Ranks therefore
+/// need not agree on when the program frees a communicator, which may happen inside the MPI library.
 class Post {
  public:
   /// Collective over `world`, of which all trees' members are. Both arguments outlive it.
   Post(port::Messages& messages, port::Exchange& world);
-  /// Collective. Waits until what was sent has arrived.
+  /// Collective. Blocks until all reports have arrived.
   ~Post();
   Post(const Post&) = delete;
   Post& operator=(const Post&) = delete;
 
   port::Messages& messages() const { return messages_; }
 
-  /// Of the process with this world rank. All trees share it: to compare clocks again for each communicator would cost
-  /// several collectives, more than a communicator that is freed soon is used for.
+  /// Clock of the process with this world rank. All trees share it: comparing clocks for each communicator would cost
+  /// several collectives, more than a short-lived communicator executes.
   ClockOffset& clock(int world_rank) { return clocks_[static_cast<std::size_t>(world_rank)]; }
 
-  /// Numbers of trees. The next that is new to this rank; the highest of its members' is new to all of them.
+  /// Number for the next tree, not used at this rank yet. The highest of all members' numbers is unused at all members.
   std::int64_t next_number() const { return next_; }
   void used(std::int64_t number) { next_ = number + 1; }
-  /// There are no contexts for it.
+  /// True if the MPI library has no contexts for a tree of this number.
   bool is_too_high(std::int64_t number) const;
   enum class Kind { head, row, local };
   static int context(std::int64_t number, Kind kind) {
@@ -56,13 +56,13 @@ class Post {
   void close(std::int64_t number) { trees_.erase(number); }
   /// `report` must stay until the request is done.
   void send(const Report& report, int world_rank, port::Request& request);
-  /// Gives those that have come to their trees.
-  void hear_reports();
+  /// Passes the reports that have arrived to their trees. Does not block.
+  void take_reports();
 
  private:
   static constexpr int kReport = 0;  // Encoding: the context of reports
   static constexpr int kKinds = 3;   // Size: of Kind
-  void heard(const Report& report);
+  void deliver(const Report& report);
   void compare_clocks();
 
   port::Messages& messages_;
@@ -71,7 +71,7 @@ class Post {
   std::map<std::int64_t, Tree*> trees_;
   std::vector<std::int64_t> sent_;   // reports by world rank
   std::vector<ClockOffset> clocks_;  // by world rank
-  std::int64_t heard_ = 0;
+  std::int64_t received_ = 0;
 };
 
 }  // namespace steelyard::collectives

@@ -63,12 +63,12 @@ Outcome Scattering::take() {
   if (s_.mine.bytes() == 0) return without_data(Outcome::done);
   if (s_.mine.lacks_address()) return without_data(Outcome::no_address);
   const std::int64_t came = call_.began();
-  const Notice* const notice = hear(root_);
+  const Notice* const notice = await_notice(root_);
   if (notice == nullptr) return Outcome::wrong_root;
   const std::int64_t since = std::max(came, notice->since);
   given_ = notice->bytes;
   if (notice->path == Path::library) {
-    look_at_library(notice->counted, notice->which);
+    time_library(notice->counted, notice->which);
     return Outcome::library;
   }
   late_ = came - notice->since;
@@ -88,7 +88,7 @@ bool takes_scatter(Group& group) {
     if (group.size > 1) account.left(Operation::scatter, why, false);
     return false;
   }
-  if (is_asked_about(group)) return true;
+  if (is_decided_here(group)) return true;
   account.left(Operation::scatter, &observe::Broadcasts::left_choice, false);
   return false;
 }

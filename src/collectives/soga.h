@@ -14,9 +14,9 @@ inline constexpr std::int64_t kUnknown = -1;  ///< Encoding: wait of a rank from
 class Reporter {
  public:
   explicit Reporter(std::int64_t threshold) : threshold_(threshold) {}
-  /// True until told(), once a wait has differed.
+  /// True until reported(), once a wait has differed.
   bool waited(std::int64_t ns);
-  void told() { differs_ = false; }
+  void reported() { differs_ = false; }
   std::int64_t value() const { return previous_; }
 
  private:

@@ -14,7 +14,7 @@ TEST(Soga, ReportsAWaitThatDiffersFromThePreviousOne) {
   EXPECT_FALSE(reporter.waited(1800)) << "the previous one counts, not the one reported last";
   EXPECT_TRUE(reporter.waited(5000));
   EXPECT_TRUE(reporter.waited(5000)) << "not yet told";
-  reporter.told();
+  reporter.reported();
   EXPECT_FALSE(reporter.waited(5000));
   EXPECT_EQ(reporter.value(), 5000);
 }
@@ -46,9 +46,9 @@ TEST(Soga, PlansEveryNBroadcastsWithoutBackOff) {
   Optimiser optimiser(8, settings);
   const VirtualRanks table(8);
   for (int i = 0; i < 5; ++i) EXPECT_EQ(optimiser.plan(table, 0).next, 4);
-  optimiser.told(4, 1);
+  optimiser.report(4, 1);
   EXPECT_FALSE(optimiser.plan(table, 0).changed) << "no other wait is known";
-  optimiser.told(2, 2);
+  optimiser.report(2, 2);
   const Plan plan = optimiser.plan(table, 0);
   EXPECT_TRUE(plan.changed) << "the threshold is one of reports only";
   EXPECT_EQ(plan.next, 4);

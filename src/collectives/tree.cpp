@@ -92,7 +92,7 @@ void Tree::end() {
   if (std::exchange(usable_, false)) post_.close(tree_);
 }
 
-bool Tree::is_quiet() {
+bool Tree::is_finished() {
   const auto is_sent = [this](Outgoing& out) { return messages_.are_done(out.sends); };
   return messages_.is_done(lateness_.request) && messages_.is_done(waits_.request) &&
          std::ranges::all_of(outgoing_, is_sent);
@@ -103,7 +103,7 @@ void Tree::next(int root) {
   if (settings_.policy != Policy::soga) return;
   if (optimiser_rank_ < 0) optimiser_rank_ = root;
   // The optimiser gets the reports on the broadcasts of every root. If it is not a root again, they must not pile up.
-  if (optimiser_rank_ == rank_) post_.hear_reports();
+  if (optimiser_rank_ == rank_) post_.take_reports();
 }
 
 int Tree::leader(int root) const {
@@ -124,7 +124,7 @@ int Tree::parent(int root) const {
 
 Tree::Head Tree::begin(std::size_t bytes, std::int64_t now, const Board::Arrivals& arrivals, std::vector<int>& note) {
   note.clear();
-  post_.hear_reports();  // each time: with several roots, those who do not plan would gather them
+  post_.take_reports();  // each time: with several roots, those who do not plan would gather them
   Head head{.bytes = bytes, .since = now, .by_library = bytes > kMostBytes};
   if (plans()) {
     others_[static_cast<std::size_t>(node_)] = is_late(arrivals);
@@ -222,7 +222,7 @@ void Tree::learn(const char* note, std::size_t bytes) {
     const int leader = *(leaders + static_cast<std::ptrdiff_t>(node));
     if (leader == leaders_[node]) continue;
     leaders_[node] = leader;
-    optimiser_.told(static_cast<int>(node), 0);
+    optimiser_.report(static_cast<int>(node), 0);
     successors_[node] = -1;
     others_[node] = true;
     if (static_cast<int>(node) != node_) continue;
@@ -231,12 +231,12 @@ void Tree::learn(const char* note, std::size_t bytes) {
   }
 }
 
-void Tree::hand_over(int rank, const char* row, std::size_t bytes, Call& call) {
+void Tree::send_locally(int rank, const char* row, std::size_t bytes, Call& call) {
   port::Request request = messages_.send(to_post(rank), context(Kind::local), row, bytes);
   wait(request, call);
 }
 
-void Tree::be_handed(int leader, char* row, std::size_t bytes, Call& call) {
+void Tree::receive_locally(int leader, char* row, std::size_t bytes, Call& call) {
   receive_from(leader, Kind::local, row, bytes, call);
 }
 
@@ -252,7 +252,7 @@ void Tree::wait(port::Request& request, Call& call) {
 // The data could have been here when the root had sent them: that is when it came, by our clock.
 void Tree::measure(int root, std::int64_t came, std::int64_t got, std::int64_t since, const Board::Arrivals& arrivals) {
   ClockOffset& clock = post_.clock(to_post(root));
-  clock.heard(since, got, got - came > kWaited);
+  clock.add_message(since, got, got - came > kWaited);
   late_ = came - since - clock.ns();
   const int to = settings_.policy == Policy::soga ? optimiser_rank_ : root;
   Told& told = told_.try_emplace(to, settings_, follows_).first->second;
@@ -263,24 +263,24 @@ void Tree::measure(int root, std::int64_t came, std::int64_t got, std::int64_t s
   const bool others = settings_.policy != Policy::soga && is_late(arrivals);
   if (!news && others == told.others && has_successor == told.successor) return;
   if (!messages_.is_done(lateness_.request)) return;  // the next will be told
-  told.reporter.told();
+  told.reporter.reported();
   told.successor = has_successor;
   told.others = others;
-  if (to == rank_) return optimiser_.told(node_, value);
+  if (to == rank_) return optimiser_.report(node_, value);
   lateness_.report = {tree_, rank_, -1, {}, {}, value, has_successor ? arrivals.first : -1, others ? 1 : 0};
   post_.send(lateness_.report, to_post(to), lateness_.request);
 }
 
 bool Tree::is_late(const Board::Arrivals& arrivals) const { return arrivals.late > settings_.threshold; }
 
-void Tree::told(const Report& report) {
+void Tree::add_report(const Report& report) {
   const auto node = static_cast<std::size_t>(node_of_[static_cast<std::size_t>(report.leader)]);
   if (report.which >= 0 && compares_) {
     known_[node][static_cast<std::size_t>(report.which)] = {report.library, report.by_tree};
     return;
   }
   if (leaders_[node] != report.leader) return;  // it leads no longer
-  optimiser_.told(static_cast<int>(node), report.value);
+  optimiser_.report(static_cast<int>(node), report.value);
   successors_[node] = static_cast<int>(report.successor);
   others_[node] = report.others != 0;
 }
@@ -321,7 +321,7 @@ Tree::Compared Tree::waits_of_all(int which) const {
 }
 
 // Sums only grow, so a report that was not sent is part of the next.
-void Tree::tell_waits(int root, int which) {
+void Tree::report_waits(int root, int which) {
   if (root == rank_ || !compares_) return;
   if (!messages_.is_done(waits_.request)) return;
   const Compared here = waits_here(which);

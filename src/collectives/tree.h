@@ -28,7 +28,7 @@ class Tree {
   /// Collective over `ranks`, which are `world_ranks` to the post. `node`: of this rank; `ready`: it can take part.
   Tree(port::Exchange& ranks, Post& post, std::vector<int> world_ranks, int node, bool ready, const Settings& settings,
        bool may_leave_to_library);
-  /// Waits until its messages are through: not while receivers may be on their way to them.
+  /// Blocks until its messages have arrived. A receiver that has not called its receive yet would block it.
   ~Tree();
   Tree(const Tree&) = delete;
   Tree& operator=(const Tree&) = delete;
@@ -37,7 +37,7 @@ class Tree {
   bool usable() const { return usable_; }
   /// Counts a broadcast. Every rank.
   void next(int root);
-  /// Rank that leads this rank's node in a broadcast from `root`.
+  /// The rank that leads this rank's node in a broadcast from `root`.
   int leader(int root) const;
   /// The leaders by their positions, for no root in particular.
   std::vector<int> order() const;
@@ -56,32 +56,33 @@ class Tree {
   struct Head {
     std::uint64_t bytes = 0;
     std::uint32_t note = 0;  ///< bytes of it, behind the data
-    std::uint32_t left = 0;  ///< so many broadcasts after this one are the library's, and are not counted
-    std::int64_t since = 0;  ///< when the root came, by its clock
+    std::uint32_t left = 0;  ///< the library handles so many broadcasts after this one; they are not counted
+    std::int64_t since = 0;  ///< when the root arrived, by its clock
     bool by_library = false;
-    bool counted = false;   ///< what is waited in it counts in the comparison with the MPI library
+    bool counted = false;   ///< waits in this broadcast count in the comparison with the MPI library
     std::int8_t which = 0;  ///< its size class, where it counts
     std::size_t total() const { return by_library ? 0 : bytes + note; }  ///< that follow
   };
 
-  // Leaders, in this order.
+  // By leaders, in this order.
 
-  /// The root of this broadcast plans, if that goes over the tree.
+  /// True if the root of this broadcast plans, provided that the broadcast goes over the tree.
   bool plans() const { return number_ >= plan_at_ && (settings_.policy != Policy::soga || optimiser_rank_ == rank_); }
-  /// The root's head, and the note that is to travel with it. `arrivals`: on this node, before this one; where it
-  /// plans.
+  /// At the root: makes the head, and the note that travels behind the data.
+  /// @param arrivals on this node, in earlier broadcasts; read only if plans()
   Head begin(std::size_t bytes, std::int64_t now, const Board::Arrivals& arrivals, std::vector<int>& note);
-  /// The others': waits for it. `came`: when this rank did.
+  /// At the other leaders: blocks until the head arrives.
+  /// @param came when this rank arrived, ns
   Head receive(int root, std::int64_t came, const Board::Arrivals& arrivals, Call& call);
-  /// How late it was: its call after the data could have been here, ns.
+  /// How late this rank was, ns: from the time at which the data could have been here to its call.
   std::int64_t late() const { return late_; }
-  /// Then the row of `head.total()` bytes, for all but the root.
+  /// At all leaders but the root: receives the `head.total()` bytes that follow.
   void receive_row(const Head& head, int root, char* row, Call& call);
   void send(const Head& head, int root, const char* row, Call& call);
   /// Waits until `row` may be written again. A short row has been copied, and is on its way however late a receiver is.
   void finish(Call& call);
 
-  /// Every rank, with the note of a broadcast, if it had one.
+  /// By every rank: applies the note of a broadcast.
   void learn(const char* note, std::size_t bytes);
 
   /// From now on, the MPI library handles the classes in which measurements show shorter waits with it.
@@ -89,18 +90,18 @@ class Tree {
   void compare(const Board* board);
   /// Without a shared-memory broadcast buffer: the wait in a broadcast that counts.
   void waited(int which, bool by_tree, std::int64_t ns);
-  /// A leader, after a broadcast that counts.
-  void tell_waits(int root, int which);
-  /// At a root: what a leader has sent.
-  void told(const Report& report);
-  /// No broadcast is to come, here. What is still under way goes on: asks nothing of the MPI library.
+  /// By a leader, after a broadcast that counts.
+  void report_waits(int root, int which);
+  /// At a root: a report has arrived.
+  void add_report(const Report& report);
+  /// This rank has no further broadcast. Does not call the MPI library; messages under way are not cancelled.
   void end();
-  /// All of that is through.
-  bool is_quiet();
+  /// True if all its messages have arrived.
+  bool is_finished();
 
-  /// To and from a rank of this node, where shared memory ran out.
-  void hand_over(int rank, const char* row, std::size_t bytes, Call& call);
-  void be_handed(int leader, char* row, std::size_t bytes, Call& call);
+  /// Data to and from a rank of this node, if the node is out of shared memory.
+  void send_locally(int rank, const char* row, std::size_t bytes, Call& call);
+  void receive_locally(int leader, char* row, std::size_t bytes, Call& call);
 
  private:
   // ns that a root and a leader spend on the report of a leader's waits: about one short message.

@@ -36,7 +36,7 @@ std::optional<Delivering> g_delivering;
 int on_free(MPI_Comm, int, void* value, void*) {
   auto* communicator = static_cast<Communicator*>(value);
   if (communicator == g_last) g_last_handle = MPI_COMM_NULL;
-  if (g_delivering) g_delivering->engine->let_go(*communicator);
+  if (g_delivering) g_delivering->engine->remove_group(*communicator);
   if (communicator->on_node != nullptr) session::detach_communicator(communicator->on_node);
   delete communicator;
   return MPI_SUCCESS;
@@ -130,9 +130,9 @@ Communicator* at_collective(MPI_Comm handle) {
     communicator->local_members = session::local_members(ranks.data(), communicator->size);
     // A broadcast buffer does not reach ranks on other nodes.
     const bool reaches_all = communicator->engine->chosen().on || communicator->local_members == communicator->size;
-    communicator->engine->take_in(*communicator, communicator->on_node != nullptr && reaches_all
-                                                     ? session::open_board(communicator->on_node)
-                                                     : nullptr);
+    communicator->engine->add_group(*communicator, communicator->on_node != nullptr && reaches_all
+                                                       ? session::open_board(communicator->on_node)
+                                                       : nullptr);
   }
   return communicator;
 }

@@ -50,7 +50,7 @@ std::optional<int> code_of(collectives::Outcome outcome, MPI_Comm comm);
 template <typename Arguments, typename Native, typename Answer>
 auto deliver(Site site, const Arguments& arguments, Communicator& communicator, Native native, Answer answer) {
   const auto delivered = [&](collectives::Call& call) {
-    const collectives::Looked looked(communicator, call);
+    const collectives::LibraryTimer timer(communicator, call);
     const std::optional<int> code = code_of(run(arguments, communicator, call), arguments.comm);
     return code ? answer(*code) : native();
   };
