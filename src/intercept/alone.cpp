@@ -13,7 +13,7 @@ namespace steelyard::intercept {
 namespace {
 
 void begin() {
-  loops::registry().waits_stay_unheard();
+  loops::registry().waits_are_not_reported();
   session::start(std::make_unique<node::OneProcess>(), "none");
   std::atexit(session::finish);
 }

@@ -11,26 +11,26 @@
 #include "loops/succession.h"
 #include "loops/team.h"
 
-// Where the threads of a team find each other that know no more of it than their own number.
+// How the threads of an OpenMP team find their Team, of which each knows only its own thread ID.
 namespace steelyard::loops {
 
-/// A loop as a program's calls see it: with a team for each number of threads, and each place in nested regions.
+/// A loop as the program's calls use it: it has a Team for each number of threads and each place in nested regions.
 class Gathering {
  public:
-  /// `exclusive`: only one team at a time may be in it. Otherwise teams that are nested in different threads may be.
+  /// @param exclusive only one team at a time may execute it; otherwise also teams nested in different threads
   explicit Gathering(Loop& loop, bool exclusive = false, Successions& all = successions());
   Loop& loop() const { return loop_; }
 
-  /// Begins the loop as thread `here.thread` of a team of `here.threads`, of two or more. Pass `seat` to end().
+  /// Begins the loop as thread `here.thread` of a team of `here.threads`, at least two. Pass `seat` to end().
   /// Failure: another team is in this loop, or the other threads of this team are in another loop. Also if this thread
   /// has not ended its last execution: then both executions are cancelled.
   struct Seat;
   base::Status begin(const openmp::Position& here, std::uint64_t count, Seat*& seat, std::uint64_t bounds = 0);
   static Member& member(Seat& seat);
-  /// False if its thread is in no execution any more.
+  /// False if its thread has left the execution already.
   static bool end(Seat& seat);
 
-  /// A team for one caller alone, until it is given back. The caller tells its threads about the team.
+  /// A team for this caller alone, until give_back(). The caller passes it to its threads.
   Team& borrow(int threads);
   void give_back(Team& team);
   /// One execution at a time: false if there is one already.

@@ -12,11 +12,11 @@ namespace steelyard::loops {
 
 /// One thread in one execution.
 struct ThreadSample {
-  std::int64_t busy_ns = 0;  ///< from its begin until it found nothing more to do
-  std::int64_t idle_ns = 0;  ///< from then until the last one found nothing more
-  std::int64_t home_ns = 0;  ///< of busy: until it had done what was left of its own part
+  std::int64_t busy_ns = 0;  ///< from its begin until it found no more iterations
+  std::int64_t idle_ns = 0;  ///< from then until the last thread found no more iterations
+  std::int64_t home_ns = 0;  ///< of busy: until nothing was left of its own part
   std::uint64_t home_iterations = 0;
-  std::uint64_t stolen = 0;  ///< iterations that were another's, or the pool's
+  std::uint64_t stolen = 0;  ///< iterations of another thread's part, or of the pool
   std::uint64_t chunks = 0;
 };
 
@@ -24,15 +24,15 @@ struct Execution {
   std::uint64_t count = 0;
   Strategy strategy = Strategy::even;
   double static_fraction = 1;
-  std::int64_t elapsed_ns = 0;  ///< from the first begin until the last one found nothing more
+  std::int64_t elapsed_ns = 0;  ///< from the first thread's begin until the last thread found no more iterations
   std::vector<ThreadSample> threads;
-  std::int64_t taking_up_ns = 0;  ///< to learn from the execution before, while all threads wait; 0 at the first
+  std::int64_t learning_ns = 0;  ///< for learning from the previous execution, while all threads wait; 0 at the first
 
   double stolen_share() const;  ///< of all iterations
   double idle_share() const;    ///< of the time of all threads
 };
 
-/// Which iterations each thread ran, in its order: exactly what a replay repeats. Chunks that adjoin are one.
+/// The iterations that each thread executed, in order: what a replay repeats. Adjacent chunks are merged.
 struct Assignment {
   struct Piece {
     std::uint64_t begin = 0, end = 0;
@@ -40,7 +40,7 @@ struct Assignment {
   };
   std::uint64_t count = 0;
   std::vector<std::vector<Piece>> threads;
-  /// True where each iteration stands in it exactly once.
+  /// True if it contains each iteration exactly once.
   bool complete() const;
   bool operator==(const Assignment&) const = default;
 };
@@ -56,11 +56,12 @@ class History {
 
   explicit History(int threads = 1) : threads_(threads) {}
   /// Learns from an execution that was divided by `plan`. Allocates in its first kRing calls only.
-  /// The first execution of a process meets cold memory: what it says of costs holds only while nothing else is known.
+  /// The first execution of a process meets cold memory: its costs are used only until another execution is measured.
   void add(const Plan& plan, const Execution& execution);
-  /// Forgets all that depends on how the loop behaves; the ring stays.
+  /// Forgets costs, profile and boundaries. The executions in the ring stay.
   void reset();
-  /// New home boundaries where the ones in force are further than a dead band from equal cost. True where they changed.
+  /// Moves the boundaries between the threads' own parts, if the costs of the parts differ by more than the dead band.
+  /// @return true if boundaries have changed
   bool rebalance();
   void set_homes(std::vector<double> homes) { measured_.homes = std::move(homes); }
 
@@ -75,14 +76,14 @@ class History {
   const Execution& last(int i) const;
   int kept() const;
 
-  /// ns that an execution would take with even parts that stay, by what was measured; 0 where nothing was.
+  /// ns that an execution would take with even parts and without stealing, from all measurements; 0 without one.
   double forecast_even(std::uint64_t count) const;
-  /// The same by the last execution alone, in which nothing of an earlier disturbance is left.
+  /// The same from the last execution alone: earlier disturbances have no effect on it.
   double latest_even(std::uint64_t count) const;
-  /// The same were all threads equally long busy and each iteration at home.
+  /// The same if all threads were equally busy, each with its own iterations.
   double forecast_level(std::uint64_t count) const;
 
-  /// What an earlier run has left: for the file.
+  /// Continues from what an earlier run has stored in a file.
   void restore(Measured measured, long executions, double mean_ns, double profile_count);
   double profile_count() const { return profile_count_; }  ///< iterations that the profile's costs are for
 
@@ -98,8 +99,8 @@ class History {
   long executions_ = 0, earlier_ = 0;
   double mean_ns_ = 0;
   double profile_count_ = 0;
-  double latest_even_ns_ = 0;  ///< an iteration; 0 where the last execution said nothing about places
-  bool cold_ = false;          ///< all that is known of costs is from a cold execution
+  double latest_even_ns_ = 0;  ///< for each iteration; 0 if the last execution does not show costs by place
+  bool cold_ = false;          ///< the only measured costs are from a cold execution
   Measured measured_;
   std::array<Execution, kRing> ring_;
   int kept_ = 0;

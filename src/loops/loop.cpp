@@ -233,7 +233,7 @@ void Loop::completed(const Plan& plan, const Ticket& ticket, const Execution& ex
   const bool learning = automatic ? !regime.policy.settled() : history.executions() < History::kRing;
   // Measuring executions and learning from them may take half of the exploration budget.
   const double budget = settings_.decision.exploration / 2 * history.mean_ns();
-  const double period = budget > 0 ? std::ceil(static_cast<double>(execution.taking_up_ns) / budget) : 1;
+  const double period = budget > 0 ? std::ceil(static_cast<double>(execution.learning_ns) / budget) : 1;
   constexpr double kNever = std::numeric_limits<int>::max();
   regime.until_measured = learning ? 1 : static_cast<long>(std::clamp(period, 1.0, kNever));
   replan(regime, regime.plan.shape);

@@ -16,10 +16,11 @@
 
 namespace steelyard::loops {
 
-/// Loops over the same data. They have the same homes, so that a loop finds in a thread's cache what the last one left.
+/// Loops over the same data. Each thread has the same part of all of them, so a loop finds the data in its thread's
+/// cache.
 class Tie;
 
-/// A loop of the program: what was learnt of it, and how its next execution is divided. Any thread may call it.
+/// A loop of the program: its measurements, and how its next execution is divided. Any thread may call it.
 /// Executions of one loop may overlap (nowait), also in several teams.
 class Loop {
  public:
@@ -33,17 +34,18 @@ class Loop {
   Settings settings() const;
   /// From the next execution on. Failure: a fraction outside of 0..1.
   base::Status set(const Settings& settings);
-  /// From now on this loop and `other` have the same homes. Both must live as long as they are executed.
+  /// From now on, each thread has the same part of this loop and of `other`. Both must live as long as they are
+  /// executed.
   void tie(Loop& other);
   /// What this process waited in the collective that followed the last execution: the slack of the next one.
   void set_slack(std::int64_t ns);
-  /// Keeps one assignment for each number of iterations and threads, so that it can be saved: of the last execution
-  /// that was measured, or of the first if none was.
+  /// Keeps one assignment for each number of iterations and threads, to be saved: that of the last measured execution,
+  /// or of the first execution if none was measured.
   void record_assignments(bool on);
   /// Each execution with this count and these threads repeats it. Failure if it is not complete.
   base::Status replay(Assignment assignment);
 
-  /// What the engine has of one execution to come.
+  /// What the engine keeps of the next execution.
   struct Ticket {
     bool measure = false;
     bool record = false;
@@ -66,7 +68,7 @@ class Loop {
   };
   Calls calls() const;
 
-  /// Executions by teams, and those of them that repeated what a file says.
+  /// Executions by teams, and how many of them repeated an assignment of a file.
   struct Repeats {
     std::uint64_t executions = 0, repeated = 0;
   };
@@ -83,9 +85,10 @@ class Loop {
     long until_measured = 0;
     std::uint64_t tie_version = 0;
   };
-  /// A copy of all that is known of executions with `threads` threads and about `count` iterations; false: nothing.
+  /// A copy of what is known about executions of this shape: the thread count, and about as many iterations. False if
+  /// there was no such execution.
   bool find(const Shape& shape, Regime& copy) const;
-  /// The same of the last execution.
+  /// The same for the shape of the last execution.
   bool latest(Regime& copy) const;
   std::vector<Regime> regimes() const;
   /// What an earlier run knew, unless this run already has its own measurements. The earlier run's choice is kept until
@@ -119,7 +122,7 @@ class Loop {
   std::map<Size, const Assignment*> replayed_by_size_;
   Repeats repeats_;
   std::map<Size, Recorded> recorded_;
-  std::atomic<std::uint64_t> executions_ = 0, iterations_ = 0;  ///< that were called
+  std::atomic<std::uint64_t> executions_ = 0, iterations_ = 0;  ///< by the program's own calls: see called()
 };
 
 }  // namespace steelyard::loops

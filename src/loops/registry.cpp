@@ -79,7 +79,7 @@ void Registry::want_slack() {
   if (!state_->slack.exchange(true)) state_->tell_of_unheard_waits();
 }
 
-void Registry::waits_stay_unheard() {
+void Registry::waits_are_not_reported() {
   if (!state_->waits_unheard.exchange(true)) state_->tell_of_unheard_waits();
 }
 

@@ -133,7 +133,7 @@ class Simulator {
       next.emplace(thread.now, t);
     }
     Execution execution{work.count(), plan.strategy, plan.static_fraction, static_cast<std::int64_t>(finished), {}};
-    execution.taking_up_ns = 2000;
+    execution.learning_ns = 2000;
     for (Thread& thread : all) {
       thread.sample.home_ns = static_cast<std::int64_t>(thread.left_home);
       thread.sample.home_iterations = thread.home_iterations;

@@ -124,7 +124,7 @@ void Instance::close(int threads) {
       sample.idle_ns = last - result.finished;
     }
     loop->completed(plan, ticket, execution);
-    execution.taking_up_ns = base::now_ns() - last;
+    execution.learning_ns = base::now_ns() - last;
   }
   if (ticket.record) {
     Assignment assignment{count, {}};

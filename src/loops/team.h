@@ -55,14 +55,14 @@ enum class Manner {
   compiled  ///< from code that the compiler made
 };
 
-/// One thread's place in its team. Order of calls for each loop: begin(), next() until it returns false, end().
+/// One thread of a team. Order of calls for each loop: begin(), next() until it returns false, end().
 class alignas(128) Member {
  public:
   /// @param bounds a number that stands for the first iteration and the stride
   /// @return failure if this thread has not ended its last loop, or if invariant 7 refuses it: the loop is cancelled
   ///         then
   base::Status begin(Loop& loop, std::uint64_t count, Manner manner = Manner::called, std::uint64_t bounds = 0);
-  /// The next chunk of this thread; false where all iterations are taken, or cancelled. About 10 ns.
+  /// The next chunk of this thread. False if no iterations are left, or the loop is cancelled. About 10 ns.
   bool next(Chunk& chunk) {
     if (stage_ == Stage::own && take_own(chunk)) [[likely]] {
       if (chunk.end != last_) [[likely]]
@@ -77,7 +77,7 @@ class alignas(128) Member {
   /// opened the loop.
   void pass();
   bool inside() const { return stage_ != Stage::outside; }
-  /// True where it has begun its loop before all others of the team, whose copies of it then are taken for the same.
+  /// True if this thread has opened its loop: it has begun the loop before the other threads of the team.
   bool opened() const { return opened_; }
 
  private:
@@ -122,9 +122,9 @@ class alignas(128) Member {
   bool at_home_ = true;
   std::int64_t began_ = 0, left_home_ = 0;
   std::uint64_t home_iterations_ = 0;
-  // Where this thread runs, and from which threads it steals first. Checked when a loop begins and when its own part
-  // ends, never for a chunk. A thread that has not left its CPU checks after so many loops whether it is bound
-  // elsewhere.
+  // Loops. Where the thread runs determines from which threads it steals first. It is checked when a loop begins and
+  // when the thread's own part ends, never for a chunk. A thread that stays on its CPU looks at its binding only after
+  // so many loops: it may be bound to this CPU now.
   static constexpr int kLookAgain = 256;
   int cpu_ = -1, loops_until_look_ = 0;
   std::uint32_t placement_ = 0;         ///< of the team, that `nearest_` is for
@@ -135,7 +135,7 @@ class alignas(128) Member {
 };
 
 /// What a team of threads shares. Made once for a team and used for any number of loops. Allocates when it is made,
-/// when a loop meets it for the first time, and when its threads have moved. Teams share nothing but the Loops that
+/// when it executes a loop for the first time, and when its threads have moved. Teams share nothing but the Loops that
 /// they execute.
 class Team {
  public:
@@ -154,8 +154,8 @@ class Team {
   Instance& instance(std::uint64_t number) { return *instances_[number % instances_.size()]; }
 
   int threads_;
-  std::unique_ptr<base::Atomic<Place>[]> places_;  ///< by thread, written by that thread; 0: not known to be bound
-  base::Atomic<std::uint32_t> placement_ = 0;      ///< changes whenever one of them does
+  std::unique_ptr<base::Atomic<Place>[]> places_;  ///< by thread, written by that thread; 0: no binding is known
+  base::Atomic<std::uint32_t> placement_ = 0;      ///< changes with each change of places_
   std::vector<std::unique_ptr<Instance>> instances_;
   std::unique_ptr<Member[]> members_;
 };
@@ -181,7 +181,7 @@ inline void Member::count(const Chunk& chunk) {
 inline bool Member::take_own(Chunk& chunk) {
   if (cancelled_->load(std::memory_order_relaxed)) [[unlikely]]
     return false;
-  // Relaxed: the word is all there is to agree on. The loop's own data travel with the region's barriers.
+  // Relaxed: threads agree on this word only. The region's barriers order the loop's own data.
   std::uint64_t word = own_->load(std::memory_order_relaxed);
   for (;;) {
     const Range range = unpack(word, round_, planned_);

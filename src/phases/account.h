@@ -19,9 +19,9 @@ struct Configuration {
   bool operator==(const Configuration&) const = default;
 };
 
-/// What became of a phase of this process, for the run record. It stays when the phase is freed: the runs of a phase
-/// that is created alike later are added to it, so that a program which creates one in each step does not fill the
-/// memory. Such a phase compares its configurations anew: processes need not free and create phases in the same order.
+/// Runs of a phase of this process, for the run record. It outlives the phase: runs of a phase that is created later
+/// with the same properties are added to it, so a program that creates a phase in each step does not fill the memory.
+/// Such a phase compares its configurations anew, because processes may free and create phases in different orders.
 class Account {
  public:
   /// @param size processes of its context; `me` is one of them

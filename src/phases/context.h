@@ -21,13 +21,13 @@ struct ProcessInfo {
   int rank = 0;  ///< in the communicator that the context was made from
   int pid = 0;
   CpuSet home;         ///< when the context was made
-  CpuSet now;          ///< as the kernel says; on an emulated node, as it was pushed last
+  CpuSet now;          ///< by the kernel; on an emulated node, the last pushed binding
   bool bound = false;  ///< home leaves out a CPU of the machine
 };
 
-/// The processes of one node that share a communicator: what they run on, how they wait for each other and exchange
-/// data. Any number of contexts may exist, over the same or other communicators; each is freed alone, at any time,
-/// without MPI.
+/// The processes of one node that share a communicator: their CPUs, their rendezvous and their exchange of data. Any
+/// number of contexts may exist, over the same or other communicators. Each is freed on its own, at any time, without
+/// MPI.
 class Context : public std::enable_shared_from_this<Context> {
  public:
   /// Collective over the processes of the transport; a small broadcast and a reduction inside the node.
@@ -43,31 +43,31 @@ class Context : public std::enable_shared_from_this<Context> {
   const Machine& machine() const { return machine_; }
   bool emulated() const { return emulated_; }
   const decide::Settings& decision() const { return shared_->decision; }
-  /// The CPUs that all processes of this context were given, together: nothing is ever bound beyond them.
+  /// All CPUs of the processes of this context. No binding goes beyond them.
   const CpuSet& job() const { return job_; }
   ProcessInfo process(int member) const;
   /// Processes whose home lies within the resource.
   std::vector<int> processes_in(Resource resource, int index) const;
-  /// The resource, or the closest above that this machine has, which is said once.
+  /// The resource, or the closest above it that this machine has. A replacement is logged once.
   Resource settle(Resource resource) const;
 
-  /// From the homes: pushes do not change the choice, so it needs no message.
+  /// From the affinity masks at creation. Pushes do not change the result, so it needs no message.
   Distribution distribute(Resource resource, int max_processes) const;
   base::Status push(const CpuSet& set, int threads);
   base::Status push(Resource resource, int index, int threads);
-  /// The smallest resource of that kind that holds all that this thread is bound to; where none does, of the next kind
-  /// above.
+  /// Pushes the smallest resource of that kind that contains all CPUs of this thread's binding. If there is none,
+  /// pushes one of the next kind above.
   base::Status push_enclosing(Resource resource, int threads);
-  /// Refused in a phase for what was pushed before the phase, or by it.
+  /// In a phase, fails for a binding that was pushed before the phase, or by it.
   base::Status pop();
-  /// The index of the resource that this thread is in now, or that holds most of the CPUs that it is bound to.
+  /// The index of the resource that contains this thread's binding, or most CPUs of it.
   int closest(Resource resource) const;
   CpuSet now() const;
 
-  /// All contexts of this process: it calls MPI_Finalize, and comes to no collective call any more.
+  /// For all contexts of this process: it calls MPI_Finalize, and no collective call follows.
   static void finalize_all();
 
-  /// All meet. Those who expect to wait long sleep at once.
+  /// Blocks until all processes have called it.
   base::Status barrier(Rendezvous::Wait wait);
   Rendezvous& rendezvous() { return *rendezvous_; }
   Shared& shared() { return *shared_; }
@@ -75,7 +75,7 @@ class Context : public std::enable_shared_from_this<Context> {
 
   bool in_phase = false;  ///< one phase of a context at a time
   int phase_depth = 0;    ///< pushes that a pop in the phase must leave
-  /// An error where a phase is entered: `call` is the start of a sentence.
+  /// An error if a phase is entered. `call` begins its sentence.
   base::Status outside(const char* call) const;
 
  private:

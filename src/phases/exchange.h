@@ -17,25 +17,25 @@ struct View {
   std::vector<int> members;        ///< by part: the process that it belongs to
 };
 
-/// Carries data between the members of each group and its leader, through shared memory that grows. Collective over the
-/// node. Data are copied once, into the shared memory, or not at all where they are there already.
+/// Moves data between the members of each group and its leader, through shared memory that grows. Collective over the
+/// node. Data are copied once, into the shared memory, or not at all if they are there already.
 class Exchange {
  public:
   Exchange(Shared& shared, std::span<Member> members, int me, SharedFile& file, Rendezvous& rendezvous);
 
-  /// At each leader: what its members offer, one after the other in ascending order. Valid until the next gather.
-  /// `what`: of the call, the same at all processes.
+  /// At each leader, `all`: the data of its members in ascending order. Valid until the next gather.
+  /// @param what Call::what, the same at all processes
   base::Status gather(const Distribution& distribution, std::uint32_t what, const void* mine, std::size_t bytes,
                       View& all);
-  /// From each leader: `bytes[i]` to its i-th member, out of `from`. At each member: its part, valid until the next
-  /// scatter, or until the next gather where the leader gave what it had gathered.
+  /// Each leader sends `bytes[i]` bytes of `from` to its i-th member. At each member, `mine`: its part, valid until the
+  /// next scatter; until the next gather, if the leader passed the memory of its last gather.
   base::Status scatter(const Distribution& distribution, std::uint32_t what, const void* from,
                        std::span<const std::size_t> bytes, View& mine);
 
  private:
   enum Area { inbox = 0, outbox = 1 };
   base::Status make_room(Area area, std::uint64_t bytes);
-  /// After the first rendezvous of an exchange, which can be refused: all are in the same one.
+  /// A rendezvous after the first of an exchange. Only the first can be refused: by then, all calls are the same.
   base::Status meet() { return rendezvous_.meet({Call::Kind::exchange, 0}, Rendezvous::Wait::brief); }
 
   Shared& shared_;

@@ -15,7 +15,7 @@ enum class Resource { machine, package, numa, l3, core, pu };
 inline constexpr int kResources = static_cast<int>(Resource::pu) + 1;
 std::string_view name_of(Resource resource);
 
-/// Answers how many of what are in what, and which CPUs they hold. Pure: what it knows is the topology it was made of.
+/// Counts resources within resources, and says which CPUs they contain. Pure: depends only on the given topology.
 class Machine {
  public:
   explicit Machine(const node::Topology& topology);
@@ -29,15 +29,15 @@ class Machine {
   int count_in(Resource outer, int index, Resource inner) const;
   const CpuSet& cpus(Resource resource, int index) const { return sets(resource)[static_cast<std::size_t>(index)]; }
   const CpuSet& all() const { return cpus(Resource::machine, 0); }
-  /// The lowest index whose CPUs hold all of `set`; -1 where `set` spans several or is empty.
+  /// The first of these resources that contains all of `set`; -1 if none does, or if `set` is empty.
   int holder(Resource resource, const CpuSet& set) const;
-  /// The resource that holds most CPUs of `set`; of equal ones, the lowest.
+  /// The resource with most CPUs of `set`; the lowest index of equal ones.
   int closest(Resource resource, const CpuSet& set) const;
   /// Cores of which at least one CPU is in `set`.
   int cores(const CpuSet& set) const;
 
   int kinds() const { return kinds_; }
-  /// 0 for the most frugal kind; -1 for a CPU that is not here.
+  /// Kind of a CPU, from 0, the one with the lowest power; -1 for a CPU that this machine lacks.
   int kind(int cpu) const;
   /// The most hardware threads that a core has.
   int threads_per_core() const;

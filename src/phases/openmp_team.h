@@ -3,11 +3,11 @@
 #include <functional>
 #include <vector>
 
-// The OpenMP runtime that the program has loaded, whichever it is: found by name, never brought along. Both GNU's and
-// LLVM's know GOMP_parallel, by which a region is run here without being compiled for either.
+// The OpenMP runtime that the program has loaded, GNU's or LLVM's: its functions are looked up by name. Both have
+// GOMP_parallel, so this code can run a region without being compiled for either.
 namespace steelyard::phases::openmp {
 
-/// Threads of the next region of this thread; 0 where the program has loaded no OpenMP runtime.
+/// Threads of the next region of this thread; 0 if the program has loaded no OpenMP runtime.
 int max_threads();
 void set_threads(int count);
 bool in_parallel();
@@ -15,10 +15,9 @@ bool in_parallel();
 /// creator.
 bool binds_threads();
 
-/// Runs `body(thread)` in a team of max_threads(). False where no runtime is loaded: nothing was run.
+/// Runs `body(thread)` in a team of max_threads(). False if no runtime is loaded: then nothing was run.
 bool run_team(const std::function<void(int thread)>& body);
-/// The same, after which the workers go to sleep at once where the runtime lets itself be told (LLVM's). Others that
-/// have slept meanwhile get their cores back.
+/// The same. Afterwards, workers of LLVM's runtime sleep at once, so that other processes get the cores.
 bool run_last_team(const std::function<void(int thread)>& body);
 
 }  // namespace steelyard::phases::openmp

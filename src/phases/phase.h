@@ -25,7 +25,7 @@ class Phase {
   Phase(std::shared_ptr<Context> context, Resource resource, int max_processes);
   /// Autotuned: a contest of these configurations. The durations are the same in all processes, and so are the choices.
   Phase(std::shared_ptr<Context> context, const std::vector<Configuration>& configurations);
-  /// Leaves it where that was forgotten, and says so: others sleep until all have left.
+  /// If the program forgot to leave the phase, leaves it and logs a warning: the others sleep until all have left.
   ~Phase();
   Phase(const Phase&) = delete;
   Phase& operator=(const Phase&) = delete;
@@ -37,7 +37,7 @@ class Phase {
   /// since: a process has called something else. Between enter() and leave() only gather() and scatter() of this
   /// context may be called.
   base::Status enter(bool& chosen);
-  /// Collective over the node: all come back when the chosen ones have left.
+  /// Collective over the node: returns at all processes when the chosen ones have left.
   base::Status leave();
   base::Status gather(const void* mine, std::size_t bytes, View& all);
   /// With the distribution of the last gather of this phase; without one, of its last run.
@@ -69,7 +69,7 @@ class Phase {
   const std::optional<decide::Contest>& contest() const { return account_->contest; }
   void take(const Configuration& configuration);
   base::Status unwind();
-  /// How the phase runs, as far as it is the same in all processes: those that differ in it are in different phases.
+  /// Identifies how the phase runs, the same in all processes. Processes with different values are in different phases.
   std::uint32_t what(const Run& run) const;
   void leave_late(const char* when);
 

@@ -10,8 +10,8 @@
 
 namespace steelyard::phases {
 
-/// How the processes of a node wait for each other: in shared memory, asleep, never for a process that has ended, and
-/// never in silence for one that does not come. The protocol stands at Gate in shared.h.
+/// How the processes of a node wait for each other, asleep and in shared memory. A wait for a process that has ended
+/// fails; a long wait is reported. The protocol is described at Gate in shared.h.
 class Rendezvous {
  public:
   /// `lost` is called with a sentence if a process that has not arrived has ended; it does not return.
@@ -20,22 +20,22 @@ class Rendezvous {
   Rendezvous(Shared& shared, std::span<Member> members, int me, Lost lost);
 
   enum class Wait {
-    brief,  ///< soon over: looks again and again for some microseconds, letting others run, before it sleeps
-    asleep  ///< sleeps at once and leaves the core to others; may take long, which is not reported
+    brief,  ///< short: spins, then yields, for up to 0.1 ms, before it sleeps
+    asleep  ///< sleeps at once and leaves the core to others; a long wait is normal and not reported
   };
-  /// Comes to the next turn and goes on. A failure if the turn was refused before.
+  /// Arrives at the next turn and returns. A failure if another process has refused the turn before.
   base::Status arrive(Call call);
-  /// Comes to the next turn and waits until all have. A failure, at all of them, if their calls differ.
+  /// Arrives at the next turn and blocks until all processes have. If their calls differ, all get a failure.
   base::Status meet(Call call, Wait wait);
-  /// The second turn of a phase, after arrive() or meet(): the same for a phase that was entered at turn `begin`. A
-  /// failure, if that turn was refused meanwhile.
+  /// meet() for the end of a phase that was entered at turn `begin`, by arrive() or meet(). A failure also if that turn
+  /// was refused meanwhile.
   base::Status leave(Call call, Wait wait, std::uint64_t begin);
 
-  /// The turn that this process comes to next.
+  /// The turn at which this process arrives next.
   std::uint64_t turn() const { return mine().turn.load(std::memory_order_relaxed); }
-  /// When the last process came to a turn; to be asked before this process comes to turn + 4. In ns.
+  /// When the last process arrived at a turn, ns. Valid until this process arrives at turn + 4.
   std::int64_t opened_at(std::uint64_t turn) const { return gate(turn).opened_at.load(); }
-  /// This process calls MPI_Finalize: it comes to no turn any more. Processes that wait for it get an error.
+  /// This process calls MPI_Finalize and arrives at no further turn. Processes that wait for it get an error.
   void finalize();
 
  private:
@@ -44,7 +44,7 @@ class Rendezvous {
     std::uint64_t turn;
     std::uint64_t entered;  ///< the turn whose missing processes are looked for
     Call call;
-    bool reports;  ///< false: the wait may well be long
+    bool reports;  ///< false: a long wait is normal
   };
   Member& mine() const { return members_[static_cast<std::size_t>(me_)]; }
   Gate& gate(std::uint64_t turn) const { return shared_.gates[turn % Shared::kGates]; }
@@ -65,13 +65,13 @@ class Rendezvous {
   std::span<Member> members_;
   int me_;
   bool crowded_;         ///< more processes than CPUs: a process that spins keeps another from arriving
-  int asleep_next_ = 0;  ///< so many meetings without a yield: it has not helped
+  int asleep_next_ = 0;  ///< so many meetings follow without a yield, because yields did not help
   int asleep_after_ = 0;
   std::int64_t complain_at_ = 0;  ///< of the wait in progress, in ns
   Lost lost_;
 };
 
-/// Writes the identity of this process, so that others can see whether it lives.
+/// Writes the identity of this process, by which others see whether it still runs.
 void sign(Member& member);
 
 }  // namespace steelyard::phases

@@ -21,22 +21,23 @@ struct Call {
   bool operator==(const Call&) const = default;
 };
 
-/// Where all processes of the node meet for one collective call, their turn. Turns are counted from kFirst; turn t uses
-/// gate t % kGates of the context.
+/// A turn is one collective call of all processes of the node. Turns are counted from kFirst; turn t uses gate
+/// t % kGates of the context.
 ///
-///   1. Each process comes to each turn exactly once, in order, also to a turn that is refused.
-///   2. A process comes to turn t only if turn t - 2 is complete: all have come to it. So a gate is used by one turn at
-///      a time, and what was noted of a turn can be read until turn t + 2 is complete.
-///   3. The first process that comes to a turn notes its call. A process that comes with another call refuses the turn,
-///      before it counts itself as arrived: so a turn that is complete and not refused has one call in all processes.
+///   1. Each process arrives at each turn exactly once, in order, also at a turn that is refused.
+///   2. A process arrives at turn t only if turn t - 2 is complete: all have arrived at it. So a gate serves one turn
+///      at a time, and the notes of a turn can be read until turn t + 2 is complete.
+///   3. The first process that arrives at a turn notes its call. A process that arrives with another call refuses the
+///      turn before it counts itself as arrived. So a turn that is complete and not refused has one call in all
+///      processes.
 ///   4. A process that refuses turn t also refuses turn t + 1: some processes have returned from `enter` already, and
-///      wait in `leave` for turn t + 1. A process that was refused turn t comes to turn t + 1 without waiting. So all
+///      wait in `leave` for turn t + 1. A process that was refused turn t arrives at turn t + 1 without waiting. So all
 ///      processes continue with turn t + 2.
-///   5. `word` changes whenever a turn is complete or refused: processes that sleep wake up.
+///   5. `word` changes whenever a turn is complete or refused, and wakes the processes that sleep on it.
 struct alignas(64) Gate {
   static constexpr std::uint64_t kFirst = 4;  ///< Encoding: kGates or more, so that turn - 2 is none before the first
   std::atomic<std::uint32_t> arrived;
-  std::atomic<std::uint64_t> call;                 ///< that of the first to come, with its turn; see rendezvous.cpp
+  std::atomic<std::uint64_t> call;                 ///< of the first process to arrive, with its turn: rendezvous.cpp
   alignas(64) std::atomic<std::uint32_t> word;     ///< 2 * complete turns; + 1: the turn in progress is refused
   std::atomic<std::uint32_t> sleepers;             ///< processes that sleep on `word`
   std::atomic<std::int32_t> opened_on;             ///< CPU
@@ -44,13 +45,13 @@ struct alignas(64) Gate {
   alignas(64) std::atomic<std::uint64_t> refused;  ///< the call for which a turn was refused, with its turn
 };
 
-/// One process. Written by its owner: what stands above `turn` before the others attach, then constant.
+/// One process; only this process writes it. Members above `turn` are constant once other processes attach.
 struct alignas(64) Member {
   node::Life life;
   std::int32_t rank;                            ///< in the communicator that the context was made from
   std::int32_t world;                           ///< in MPI_COMM_WORLD, for messages
   node::SharedCpuSet home;                      ///< its affinity mask when the context was made
-  alignas(64) std::atomic<std::uint64_t> turn;  ///< that it comes to next
+  alignas(64) std::atomic<std::uint64_t> turn;  ///< at which it arrives next
   std::atomic<std::uint32_t> bindings;          ///< odd while `bound_to` is being written
   node::SharedCpuSet bound_to;
   // The exchange in progress.

@@ -11,8 +11,8 @@
 
 namespace steelyard::phases {
 
-/// A file in memory that the processes of a node share: a head, there from the start, and areas that grow. Its name is
-/// gone before create() returns: a crash leaves nothing behind.
+/// A file in memory that the processes of a node share: a head of fixed size, and areas that grow. The file has no name
+/// any more when create() returns, so a crash leaves nothing behind.
 class SharedFile {
  public:
   static constexpr int kAreas = 2;  ///< Size: what goes to the chosen processes, and what comes back
@@ -31,10 +31,10 @@ class SharedFile {
 
   /// Makes room for `bytes` in an area; by one process of the node. The others map() it afterwards.
   base::Status grow(int area, std::size_t bytes);
-  /// The first `bytes` of an area, as this process sees them; nullptr where they cannot be mapped. What it gave before
-  /// for fewer bytes is void then.
+  /// The first `bytes` of an area, mapped into this process; nullptr if they cannot be mapped. Invalidates the address
+  /// of an earlier call for fewer bytes.
   char* map(int area, std::size_t bytes);
-  /// Where `address` lies in an area that is mapped; -1 where it does not.
+  /// Offset of `address` in a mapped area; -1 if it is not in it.
   std::int64_t offset_in(int area, const void* address) const;
 
  private:

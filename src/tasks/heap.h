@@ -8,12 +8,12 @@
 
 namespace steelyard::tasks {
 
-/// Blocks of bytes in memory that the processes of a node share. One owner takes them; any process may give them back.
-/// Grows as needed; a block is named by its offset in the shared memory, 0 being none.
+/// Allocates blocks in memory that the processes of a node share. Only the owner allocates; any process may free. Grows
+/// as needed. A block is identified by its offset in the shared memory; 0 is no block.
 class Heap {
  public:
-  /// A stack of blocks in shared memory: the newest, of which each names the next. It is only emptied as a whole, by
-  /// one process, so that a block which is pushed again cannot be mistaken for its former self.
+  /// A stack of blocks in shared memory: the newest block, whose header names the next one. One process empties it, and
+  /// only as a whole. So the compare-and-swap of push() has no ABA problem.
   using Stack = Atomic<std::uint64_t>;
   /// In front of the bytes of each block.
   struct Header {
@@ -21,8 +21,8 @@ class Heap {
     Shared<std::uint64_t> next;  ///< block of the stack on which this block lies
   };
 
-  /// Blocks lie between the offsets `first` and `end` of `base`. `back(offset, bytes)` makes sure that memory is
-  /// there; false where there is none.
+  /// Blocks lie between the offsets `first` and `end` of `base`. `back(offset, bytes)` allocates this part of the
+  /// shared memory; false if there is none left.
   using Back = std::function<bool(std::uint64_t, std::uint64_t)>;
   Heap(char* base, std::uint64_t first, std::uint64_t end, Stack& returned, Back back);
 

@@ -9,7 +9,7 @@
 namespace steelyard::tasks {
 
 /// Answers messages while the primary thread of its process executes a long task. Only where MPI lets any thread call
-/// it (MPI_THREAD_MULTIPLE). It sleeps outside of runs, and between two looks at the primary thread.
+/// it (MPI_THREAD_MULTIPLE). It sleeps outside of runs, and between two checks of the primary thread.
 class MessageThread {
  public:
   /// @param mutex protects what `serve` uses

@@ -54,7 +54,7 @@ struct Statistics {
   std::uint64_t spawned = 0, executed = 0, stolen_local = 0, stolen_remote = 0, given_far = 0;
   std::uint64_t results_sent = 0, hops = 0;  ///< results that went to another process, and their transfers
   std::uint64_t messages = 0, runs = 0, termination_rounds = 0;
-  int connections = 0, degree = 0;           ///< processes of other nodes it has talked to; those it may talk to
+  int connections = 0, degree = 0;           ///< processes of other nodes: messages went to or from; may go to
   double busy_seconds = 0, run_seconds = 0;  ///< of its threads in tasks; of the process in run()
   int threads = 1;
 };
@@ -69,11 +69,11 @@ class Pool final : Router::Carrier, Policy::Host {
   ~Pool() override;
 
   base::Status spawn(std::uint32_t function, std::uint64_t tag, const void* input, std::size_t bytes);
-  /// Collective: executes tasks until none is left anywhere and all results are home.
+  /// Collective: executes tasks until no rank has any left and all results are at their owners.
   base::Status run(Consumer consumer);
   /// By the other threads of a process, once for each run, while the primary thread is in run(). If the run is over,
-  /// the call returns at once. `larger`: the team of the process has more threads than the program asked for, so a
-  /// helper that finds no seat is no error.
+  /// the call returns at once. `larger`: the team has more threads than the program asked for, so a thread beyond
+  /// Settings::threads is no error.
   base::Status help(bool larger = false);
   /// Collective: no process sends to any other afterwards. Before the destructor. `finalizing`: MPI_Finalize was
   /// called before; what was spawned and not executed is dropped.
@@ -173,7 +173,8 @@ class Pool final : Router::Carrier, Policy::Host {
   bool steal(Deque::Entry& entry);
   void ask(std::int64_t now);
   void set_askable(std::vector<std::size_t> links);
-  /// This process asks over this link, now that it is idle: it serves the link, or the processes between are not idle.
+  /// True if this process, which is idle, asks over this link: it serves the link, or those that come before it are not
+  /// idle.
   bool asks_over(const Link& link) const;
   void request_ahead();
   void request_more();
@@ -237,7 +238,7 @@ class Pool final : Router::Carrier, Policy::Host {
   std::vector<std::vector<char>> handed_;  // results of helpers
   std::atomic<int> handed_count_{0};
 
-  // With a MessageThread. It has no worker that executes: what it receives lies in a queue of its own, for thieves.
+  // With a MessageThread. Its worker executes nothing: tasks that arrive wait in its queue for thieves.
   Worker* receiver_ = nullptr;  // null on a single node
   std::mutex messages_mutex_;
   bool by_thread_ = false;  // it holds the mutex

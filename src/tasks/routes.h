@@ -20,12 +20,12 @@ class Routes {
 
   /// The process of `node` that serves its link to the neighbour `other`.
   int server(int node, int other) const;
-  /// The process to which `rank` hands a result for `owner`.
+  /// The process to which `rank` forwards a result for `owner`.
   int next(int rank, int owner) const;
 
   struct Way {
     int rank;     ///< the next process
-    int further;  ///< how often it is handed on after that
+    int further;  ///< how often it is forwarded after that
   };
   Way way(int rank, int owner) const;
 

@@ -9,17 +9,17 @@ namespace steelyard::tasks {
 
 enum class Kind : std::uint16_t {
   request,        ///< for tasks
-  early_request,  ///< by one that has some yet
-  withdrawal,     ///< of the request: there is work from elsewhere
+  early_request,  ///< for tasks, by a process that still has some
+  withdrawal,     ///< of a request: its sender got tasks from another process
   tasks,          ///< the answer
-  results,        ///< on their way home
-  acknowledge,    ///< results were handed on
+  results,        ///< on their way to the owners of their tasks
+  acknowledge,    ///< the receiver has forwarded or delivered these results
   report,         ///< of a round, towards the root
   outcome,        ///< of a round, from the root
   policy,         ///< from the policy of one process to that of another
   roll,           ///< ranks that are missing in the run, seen from the sender; see roll_call.h
-  leaves,         ///< a process that has waited for others to free the pool, too: `number` is a Breach
-  broken          ///< the pool cannot go on: likewise
+  leaves,         ///< the sender waits in vain for others to free the pool; `number` is a Breach
+  broken          ///< the pool cannot continue; `number` is a Breach
 };
 
 struct Header {
