@@ -23,10 +23,12 @@ void say_gain_of_lending(const RunRecord& record, Page& page) {
     return;
   }
   const double share = (own - with) / (record.wall + own - with);
+  const std::string gain = own <= with    ? "none"
+                           : share < 0.01 ? "under 1 % less time"
+                                          : fmt::format("about {} less time", percent(share));
   page.say("gain",
-           fmt::format("of lending: {}, estimated: with borrowed cores, regions of rank {} took {} instead of {}",
-                       share < 0.01 ? "none" : fmt::format("about {} less time", percent(share)), rank.rank,
-                       duration(with), duration(own)),
+           fmt::format("of lending: {}, estimated: with borrowed cores, regions of rank {} took {} instead of {}", gain,
+                       rank.rank, duration(with), duration(own)),
            2);
 }
 
