@@ -53,7 +53,6 @@ class Cores {
   ~Cores();
   /// `owners` are the same at all processes of the node. The leader settles them before another process uses the table.
   void settle_owners(Owners owners, bool leader);
-  void settle_homes(Owners owners, bool leader) { settle_owners(std::move(owners), leader); }  // former name
   /// By each process, after the leader's settle_owners().
   void begin();
 

@@ -33,8 +33,6 @@ struct Owners {
   std::vector<int> slots;
 };
 
-using Homes = Owners;  // former name
-
 /// Pure. Each process gets one PU per thread inside its own affinity mask, neighbours first; a second PU of a core only
 /// if it has more threads than cores. Processes with the same affinity mask share it in the order of their ranks, and
 /// evenly if the user chose no thread count.

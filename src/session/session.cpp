@@ -136,10 +136,10 @@ void settle_cores(Session& session) {
     const node::Process& process = session.processes[p];
     arrivals.push_back({process.mask.set(), process.threads_at_start, process.threads_chosen, process.world_rank});
   }
-  cores::Homes homes = cores::share_out(session.topology, arrivals);
-  session.node_cores = homes.cores;
+  cores::Owners owners = cores::share_out(session.topology, arrivals);
+  session.node_cores = owners.cores;
   if (session.cores == nullptr) return;
-  session.cores->settle_homes(std::move(homes), session.leader);
+  session.cores->settle_owners(std::move(owners), session.leader);
   session.bootstrap->barrier_in_node();
   session.cores->begin();
   // The runtime's guess, all cores for each rank, becomes the rank's share of them.

@@ -20,7 +20,7 @@ SOURCES = [
     ("src/cores/sabo.cpp", r"verdict\.why\s*="),
     ("src/cores/planner.cpp", r"node\.nothing_moved\s*="),
     ("src/cores/planner.cpp", r"decision\.why\s*= fmt"),
-    ("src/cores/homes.cpp", r"return (?=fmt::format\(\s*\"more)"),
+    ("src/cores/owners.cpp", r"return \{\"\w+\",\s*(?=fmt::format\(\s*\"more)"),
     ("src/cores/resize.cpp", r"return (?=fmt::format\(\"\{\} core)"),
     ("src/cli/change_cores.cpp", r"refuse\((?!const)(?=[^;]*\")"),
     ("src/cli/change_cores.cpp", r"return \{\{\},"),
