@@ -48,7 +48,7 @@ class SizeClasses {
  private:
   // Collectives: two blocks. The trial of a class that has not occurred for longer delays the others no more: the
   // library handles a block of them at a time.
-  static constexpr std::int64_t kAbsent = 2 * Comparison::kBlock;
+  static constexpr std::int64_t kAbsent = std::int64_t{2} * Comparison::kBlock;
   static constexpr std::int64_t kAbsentLeft = Comparison::kBlock;
   std::uint32_t leave();
   std::int64_t left_by(int which) const;
