@@ -204,8 +204,7 @@ void note_fixed(Session& session, observe::Site& site, std::int64_t wall) {
         regions.fixed_wall > regions.kept_wall
             ? fmt::format("the program fixes the thread count of its regions by num_threads({}){}", regions.team,
                           regions.team == 1 ? " or an if clause" : "")
-        : site.queries == Queries::unproved ? "regions that query thread IDs"
-                                            : "regions that share out no work");
+            : regions.why_kept());
   } else if (!mostly && !reason.empty()) {
     fix(ThreadLimits::regions, "");
   }

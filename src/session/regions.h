@@ -46,6 +46,15 @@ struct Regions {
     std::int64_t wall;    ///< ns
   };
   std::vector<Kept> kept;
+  /// The reason with most time: the region that ended last may have another one, or none. The summary's sentence about
+  /// these regions (observe/record.cpp) begins with the same words and stands for this one.
+  const char* why_kept() const {
+    std::int64_t repeating = 0;
+    for (const Kept& k : kept) repeating += k.repeats ? k.wall : 0;
+    return repeating * 2 > kept_wall
+               ? "regions that share out no work by loops, sections or tasks kept their thread count"
+               : "regions that query thread IDs kept their thread count";
+  }
 
   /// The longest region with static loops that cannot have virtual threads.
   struct Dependent {

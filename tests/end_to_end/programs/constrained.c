@@ -23,6 +23,7 @@
 //                   of the region
 //     nested        not at all; a region inside of the region, which has one thread while the outer one has several
 //     mixed         as divide, and a longer region besides that asks for nothing
+//     causes        as divide for a third of the time, free for more than that, and num_threads(1) for the rest
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <omp.h>
@@ -187,7 +188,8 @@ int main(int argc, char** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   if (ranks > most_ranks) MPI_Abort(MPI_COMM_WORLD, 2);
   const bool mixed = strcmp(how, "mixed") == 0;
-  const bool divides = mixed || strcmp(how, "divide") == 0;
+  const bool causes = strcmp(how, "causes") == 0;
+  const bool divides = mixed || causes || strcmp(how, "divide") == 0;
 
   if (strcmp(how, "set") == 0) omp_set_num_threads(threads_by_clause);
   if (strcmp(how, "set-max") == 0) omp_set_num_threads(omp_get_max_threads());
@@ -231,6 +233,11 @@ int main(int argc, char** argv) {
       static_step(iterations);
     } else if (strcmp(how, "nested") == 0) {
       nested_step(iterations);
+    } else if (causes) {
+      const int by_thread_id = iterations * 3 / 8, by_one_thread = iterations / 8;
+      divided_step(by_thread_id);
+      step(iterations - by_thread_id - by_one_thread);
+      step_of(by_one_thread, 1);
     } else if (divides) {
       divided_step(mixed ? 2 : iterations);
       if (mixed) step(iterations - 2);
