@@ -6,8 +6,6 @@
 
 #include <cerrno>
 
-#include "base/split.h"
-
 namespace steelyard::base {
 namespace {
 
@@ -35,10 +33,14 @@ Located locate(std::string_view program, std::string_view path_variable) {
     is_found("", program, located);
     return located;
   }
-  for (const auto directory : split(path_variable.empty() ? "/usr/local/bin:/bin:/usr/bin" : path_variable, ":")) {
-    if (is_found(directory.empty() ? "." : directory, program, located)) break;
+  // Not base::split(), which allocates.
+  std::string_view rest = path_variable.empty() ? "/usr/local/bin:/bin:/usr/bin" : path_variable;
+  while (true) {
+    const auto directory = rest.substr(0, rest.find(':'));
+    if (is_found(directory.empty() ? "." : directory, program, located) || directory.size() == rest.size())
+      return located;
+    rest.remove_prefix(directory.size() + 1);
   }
-  return located;
 }
 
 }  // namespace steelyard::base
