@@ -177,6 +177,16 @@ void note_pool(Session& session, const observe::Site& site, std::int64_t wall) {
   session.processes[session.me].pool_threads.store(loses ? regions.pool_threads : 0, std::memory_order_relaxed);
 }
 
+// The summary's sentences about kept regions (observe/record.cpp) begin with the same words, and stand for these.
+std::string why_fixed(Regions::Fixed fixed, int team) {
+  if (fixed == Regions::Fixed::no) return "";
+  if (fixed == Regions::Fixed::by_queries) return "regions that query thread IDs kept their thread count";
+  if (fixed == Regions::Fixed::by_repeated_work)
+    return "regions that share out no work by loops, sections or tasks kept their thread count";
+  return fmt::format("the program fixes the thread count of its regions by num_threads({}){}", team,
+                     team == 1 ? " or an if clause" : "");
+}
+
 // Where most of the time goes by in regions whose size is not ours to choose, other threads would change nothing.
 // `wall`: without waits for accelerators, which more threads do not shorten.
 void note_fixed(Session& session, observe::Site& site, std::int64_t wall) {
@@ -192,22 +202,15 @@ void note_fixed(Session& session, observe::Site& site, std::int64_t wall) {
       regions.kept.push_back({body != 0 ? body : regions.call, site.queries != Queries::unproved, 0});
       site.kept = static_cast<std::uint32_t>(regions.kept.size());
     }
-    regions.kept[site.kept - 1].wall += wall;
+    Regions::Kept& kept = regions.kept[site.kept - 1];
+    kept.wall += wall;
+    if (kept.repeats) regions.repeated_wall += wall;
   } else if (site.pool_threads == 0) {
     regions.elastic_wall += wall;
   }
   note_pool(session, site, wall);
-  const bool mostly = (regions.fixed_wall + regions.kept_wall) * 2 > regions.wall;
-  std::string& reason = g_limits.reasons[ThreadLimits::regions];
-  if (mostly && reason.empty()) {
-    fix(ThreadLimits::regions,
-        regions.fixed_wall > regions.kept_wall
-            ? fmt::format("the program fixes the thread count of its regions by num_threads({}){}", regions.team,
-                          regions.team == 1 ? " or an if clause" : "")
-            : regions.why_kept());
-  } else if (!mostly && !reason.empty()) {
-    fix(ThreadLimits::regions, "");
-  }
+  if (const Regions::Fixed now = regions.fixed(); now != std::exchange(regions.was_fixed, now))
+    fix(ThreadLimits::regions, why_fixed(now, regions.team));
 }
 
 void note_set_by_program(int count) {
@@ -263,9 +266,7 @@ void attach_gnu_openmp(int (*max_threads)()) {
 void wake_openmp() {
   // Any call makes the OpenMP runtime initialise, which attaches us through OMPT.
   constexpr const char* name = "omp_get_max_threads";
-  void* found = dlsym(RTLD_NEXT, name);
-  if (found == nullptr && base::options().awaits_mpi)
-    found = base::find_in_libraries(name, reinterpret_cast<const void*>(&wake_openmp));
+  void* found = base::options().awaits_mpi ? base::next_or_opened(name) : dlsym(RTLD_NEXT, name);
   const auto max_threads = reinterpret_cast<int (*)()>(found);
   if (max_threads == nullptr) {
     // The program may load a runtime with its libraries, later. Which cores belong to which rank is settled now.

@@ -34,27 +34,27 @@ struct Regions {
   std::uint64_t random = 1;  ///< chooses the executions of a short region that are measured
 
   // In all regions, and in those that keep the program's thread count. Without waits for accelerators.
-  std::int64_t wall = 0;          ///< ns
-  std::int64_t fixed_wall = 0;    ///< ns in those whose thread count the program fixed by a clause
-  std::int64_t kept_wall = 0;     ///< ns in those that query thread IDs or repeat their work
-  std::int64_t pool_wall = 0;     ///< ns in regions in which a task pool runs
-  std::int64_t elastic_wall = 0;  ///< ns in regions that take any thread count
-  int pool_threads = 0;           ///< that the pools can use
+  std::int64_t wall = 0;           ///< ns
+  std::int64_t fixed_wall = 0;     ///< ns in those whose thread count the program fixed by a clause
+  std::int64_t kept_wall = 0;      ///< ns in those that query thread IDs or repeat their work
+  std::int64_t repeated_wall = 0;  ///< ns in those of them that repeat their work and query no thread IDs
+  std::int64_t pool_wall = 0;      ///< ns in regions in which a task pool runs
+  std::int64_t elastic_wall = 0;   ///< ns in regions that take any thread count
+  int pool_threads = 0;            ///< that the pools can use
   struct Kept {
     std::uint64_t place;  ///< an address in its code
     bool repeats;         ///< it repeats its work; otherwise it queries thread IDs
     std::int64_t wall;    ///< ns
   };
   std::vector<Kept> kept;
-  /// The reason with most time: the region that ended last may have another one, or none. The summary's sentence about
-  /// these regions (observe/record.cpp) begins with the same words and stands for this one.
-  const char* why_kept() const {
-    std::int64_t repeating = 0;
-    for (const Kept& k : kept) repeating += k.repeats ? k.wall : 0;
-    return repeating * 2 > kept_wall
-               ? "regions that share out no work by loops, sections or tasks kept their thread count"
-               : "regions that query thread IDs kept their thread count";
+  /// Why most of the time goes by in regions whose thread count must not change: the cause with most time.
+  enum class Fixed { no, by_clause, by_queries, by_repeated_work };
+  Fixed fixed() const {
+    if ((fixed_wall + kept_wall) * 2 <= wall) return Fixed::no;
+    if (fixed_wall > kept_wall) return Fixed::by_clause;
+    return repeated_wall * 2 > kept_wall ? Fixed::by_repeated_work : Fixed::by_queries;
   }
+  Fixed was_fixed = Fixed::no;  ///< fixed() as the thread limits know it
 
   /// The longest region with static loops that cannot have virtual threads.
   struct Dependent {

@@ -37,6 +37,7 @@ SOURCES = [
     ("src/observe/record.cpp", r"node\.nothing_moved ="),
     ("src/observe/record.cpp", r"return (?=(?:fmt::format\(\s*)?\"regions that)"),
     ("src/session/openmp.cpp", r"fix\(ThreadLimits::\w+,"),
+    ("src/session/openmp.cpp", r"return (?=\"regions that|fmt::format\(\"the program fixes)"),
     ("src/session/cores.cpp", r"return base::options\(\)\.observe"),
     ("src/session/cores.cpp", r"const std::string why ="),
     ("src/session/cores.cpp", r"remarks\.emplace_back\("),

@@ -23,7 +23,7 @@
 //                   of the region
 //     nested        not at all; a region inside of the region, which has one thread while the outer one has several
 //     mixed         as divide, and a longer region besides that asks for nothing
-//     causes        as divide for a third of the time, free for more than that, and num_threads(1) for the rest
+//     causes        num_threads(1) for less than a fourth of the time, as divide for a third, and free for the rest
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <omp.h>
@@ -235,9 +235,9 @@ int main(int argc, char** argv) {
       nested_step(iterations);
     } else if (causes) {
       const int by_thread_id = iterations * 3 / 8, by_one_thread = iterations / 8;
+      step_of(by_one_thread, 1);
       divided_step(by_thread_id);
       step(iterations - by_thread_id - by_one_thread);
-      step_of(by_one_thread, 1);
     } else if (divides) {
       divided_step(mixed ? 2 : iterations);
       if (mixed) step(iterations - 2);
