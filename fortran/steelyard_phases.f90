@@ -63,9 +63,9 @@ module steelyard_phases
     real(c_double) :: cpu_quota = 0
     type(steelyard_cpuset_t) :: allowed_cpuset, job_cpuset
   end type
-  !> Limits of what an autotuned phase tries. A maximum of 0 is no limit.
+  !> Limits of what an autotuned phase tries. A maximum of 0 is no limit. min_threads from 1: fewer threads are tried.
   type, bind(c) :: steelyard_phase_bounds_t
-    integer(c_int) :: min_processes = 1, max_processes = 0, max_threads = 0
+    integer(c_int) :: min_processes = 1, max_processes = 0, max_threads = 0, min_threads = 0
   end type
   !> How a phase runs next: steelyard_phase_configuration_t of phases.h documents the members.
   type, bind(c) :: steelyard_phase_configuration_t

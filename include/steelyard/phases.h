@@ -409,9 +409,10 @@ typedef struct steelyard_phase_bounds {
   int min_processes; /**< processes of the node that work, at least; from 1 */
   int max_processes; /**< processes of the node that work, at most; 0: all */
   int max_threads;   /**< threads of a process, at most; 0: one for each core */
+  int min_threads;   /**< from 1: half of them, a quarter, and so on are tried as well, down to this number; 0: not */
 } steelyard_phase_bounds_t;
-/** Initialiser of steelyard_phase_bounds_t: no limits. */
-#define STEELYARD_PHASE_BOUNDS_DEFAULT {1, 0, 0}
+/** Initialiser of steelyard_phase_bounds_t: each number of processes, with one thread for each core. */
+#define STEELYARD_PHASE_BOUNDS_DEFAULT {1, 0, 0, 0}
 
 /**
  * Creates a phase that finds the fastest number of processes and threads by measurement. It tries each configuration in

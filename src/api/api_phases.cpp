@@ -359,12 +359,12 @@ steelyard_status_t steelyard_phase_create_autotuned(steelyard_node_t* node, cons
                                                     steelyard_phase_t** phase) {
   return guarded(__func__, node, phase, [&] {
     Bounds within;
-    if (bounds != nullptr) within = {bounds->min_processes, bounds->max_processes, bounds->max_threads};
-    if (std::min({within.min_processes, within.max_processes, within.max_threads}) < 0) {
+    if (bounds != nullptr)
+      within = {bounds->min_processes, bounds->max_processes, bounds->max_threads, bounds->min_threads};
+    if (std::min({within.min_processes, within.max_processes, within.max_threads, within.min_threads}) < 0) {
       return invalid_argument(
-          "the bounds of a phase are {} to {} processes of at most {} threads: pass "
-          "numbers from 1, or 0 for no bound",
-          within.min_processes, within.max_processes, within.max_threads);
+          "the bounds of a phase are {} to {} processes of {} to {} threads: pass numbers from 1, or 0 for no bound",
+          within.min_processes, within.max_processes, within.min_threads, within.max_threads);
     }
     const std::vector<Configuration> configurations = configurations_between(*node->context, within);
     if (configurations.empty()) {

@@ -199,10 +199,10 @@ TEST_F(Phases, MistakesAreSentencesAndHarmNoRank) {
   ASSERT_EQ(steelyard_phase_leave(phase), STEELYARD_SUCCESS);
   steelyard_phase_free(phase);
   steelyard_phase_free(nullptr);
-  const steelyard_phase_bounds_t bounds = {ranks + 1, 0, 0};
+  const steelyard_phase_bounds_t bounds = {ranks + 1, 0, 0, 0};
   says(steelyard_phase_create_autotuned(node, &bounds, &phase), "widen");
-  const steelyard_phase_bounds_t negative = {1, 0, -1};
-  says(steelyard_phase_create_autotuned(node, &negative, &phase), "at most -1 threads");
+  const steelyard_phase_bounds_t negative = {1, 0, -1, 0};
+  says(steelyard_phase_create_autotuned(node, &negative, &phase), "of 0 to -1 threads");
 }
 
 TEST_F(Phases, WhoCallsSomethingElseIsNamedAtAllRanksAtOnce) {

@@ -29,6 +29,19 @@ int threads_for(const Context& context, const Distribution& distribution, Resour
   return threads_of(cores_at(context, resource, index), sharing, place);
 }
 
+/// Each of them, then with half of its threads, a quarter, and so on.
+std::vector<Configuration> with_fewer_threads(const std::vector<Configuration>& configurations, int min_threads) {
+  std::vector<Configuration> all;
+  for (Configuration configuration : configurations) {
+    all.push_back(configuration);
+    for (int threads = configuration.threads / 2; threads >= min_threads; threads /= 2) {
+      configuration.threads = threads;
+      all.push_back(configuration);
+    }
+  }
+  return all;
+}
+
 std::vector<Phase*> entered_phases;  // of this process
 
 }  // namespace
@@ -58,7 +71,7 @@ std::vector<Configuration> configurations_between(const Context& context, const 
     }
   }
   std::ranges::stable_sort(configurations, std::ranges::greater{}, &Configuration::processes);
-  return configurations;
+  return bounds.min_threads > 0 ? with_fewer_threads(configurations, bounds.min_threads) : configurations;
 }
 
 Phase::Phase(std::shared_ptr<Context> context, Resource resource, int max_processes) : context_(std::move(context)) {

@@ -13,9 +13,10 @@ struct Bounds {
   int min_processes = 1;
   int max_processes = 0;  ///< 0: all
   int max_threads = 0;    ///< 0: no limit but the cores
+  int min_threads = 0;    ///< 0: only the largest number of threads is tried
 };
-/// The configurations within `bounds`, one for each possible number of processes: from one process for the whole
-/// machine to one for each core.
+/// The configurations within `bounds`: each possible number of processes, from one process for the whole machine to one
+/// for each core, with the largest number of threads and with parts of it.
 std::vector<Configuration> configurations_between(const Context& context, const Bounds& bounds);
 
 /// A part of the program in which some processes of the node work with more cores while the others sleep.

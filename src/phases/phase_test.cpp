@@ -344,6 +344,29 @@ TEST(Autotuned, AllProcessesFindTheSameBest) {
   EXPECT_EQ(statuses, std::vector<int>(4, 0));
 }
 
+TEST(Autotuned, FewerThreadsThanCoresMayBeTheBest) {
+  const Emulated machine("package:2 core:2 pu:1");
+  const auto statuses = in_processes(4, [](Transport& transport) {
+    std::shared_ptr<Context> outer;
+    const auto context = create_bound(transport, outer);
+    const auto configurations = configurations_between(*context, {.min_threads = 1});
+    std::vector<std::pair<int, int>> tried;
+    for (const Configuration& it : configurations) tried.emplace_back(it.processes, it.threads);
+    if (tried != std::vector<std::pair<int, int>>{{4, 1}, {2, 2}, {2, 1}, {1, 4}, {1, 2}, {1, 1}}) return false;
+    if (configurations_between(*context, {.max_threads = 2, .min_threads = 2}).size() != 3) return false;
+    Phase phase(context, configurations);
+    const auto is_best = [&] { return phase.configuration().processes == 1 && phase.configuration().threads == 2; };
+    for (int round = 0; round < 1000 && !(phase.settled() && is_best()); ++round) {
+      bool chosen = false;
+      if (!phase.enter(chosen)) return false;
+      if (chosen) wait::sleep_for(is_best() ? 3'000'000 : 9'000'000);
+      if (!phase.leave()) return false;
+    }
+    return is_best() && phase.threads() == 2;
+  });
+  EXPECT_EQ(statuses, std::vector<int>(4, 0));
+}
+
 TEST(Autotuned, AllProcessesDecideByTheSettingsOfTheFirst) {
   const Emulated machine("package:2 core:2 pu:1");
   const auto statuses = in_processes(4, [](Transport& transport) {
