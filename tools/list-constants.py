@@ -7,8 +7,8 @@ A constant is a constexpr or const variable of any scope, whose value consists o
 numbers of a standard belong in an enumeration that has its name. The kind is what the comment of the constant, on its
 line or on the lines above, begins with:
   Format:    the value is given by a standard or another program's format, which the comment names
-  Size:      of a thing of the system, as a page or a line of the cache; of a table in memory, with what it holds; of a
-             line or list of text
+  Size:      of a thing of the system, as a page, a cache or a message that an MPI library sends at once; of a table in
+             memory, with what it holds; of a line or list of text
   Encoding:  another value would do as well: a mark, a bit, a width of a field
 All others are tuning constants: thresholds, limits and weights. Their comment names the unit and the source of the
 value. --bare: only constants without a comment. --check: lists nothing, and complains if there are more tuning

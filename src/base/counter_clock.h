@@ -46,7 +46,7 @@ class CounterClockOf {
   static constexpr int kShift = 32;                         // Encoding: bits of a fraction
   static constexpr std::int64_t kCompareEvery = 1'000'000;  // ns: a comparison costs three readings
   static constexpr double kAdjusted = 500e-6;  // Format: adjtimex(2), by how much the kernel changes a clock's rate
-  // Difference of two rates in succession, and of the time that a comparison may take, in parts of kCompareEvery. The
+  // Two rates in succession differ by at most this, and a comparison takes at most this part of kCompareEvery. So the
   // counter is off by no more until the next comparison.
   static constexpr double kAgree = 2 * kAdjusted;
 

@@ -17,6 +17,10 @@ namespace {
 
 using base::Status;
 
+/// Size: bytes of a string table or of a list, at most: a damaged file must not fill the memory. Real ones have less
+/// than 10 MB.
+constexpr std::uint64_t most_bytes = 256 << 20;
+
 class File {
  public:
   explicit File(const std::string& path) : descriptor_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
@@ -33,7 +37,7 @@ class File {
   /// `count` objects from `offset`; nothing where the file does not hold them all.
   template <typename T>
   std::optional<std::vector<T>> read(std::uint64_t offset, std::uint64_t count) const {
-    if (offset > size_ || count > (size_ - offset) / sizeof(T)) return std::nullopt;
+    if (offset > size_ || count > (size_ - offset) / sizeof(T) || count * sizeof(T) > most_bytes) return std::nullopt;
     std::vector<T> objects(count);
     auto* bytes = reinterpret_cast<char*>(objects.data());
     for (std::size_t done = 0; done < count * sizeof(T);) {

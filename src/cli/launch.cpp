@@ -104,10 +104,11 @@ void set_environment(const Options& options) {
 
 /// Rounds of the loop in which idle threads of GNU's OpenMP runtime spin, for so many us on this machine.
 long spin_count(long us) {
+  constexpr long kRounds = 5L * wait::kSpins;  // about 25 us: long beside a read of the clock
   const std::int64_t begin = base::now_ns();
-  for (int i = 0; i < wait::kSpins; ++i) wait::relax();
+  for (long i = 0; i < kRounds; ++i) wait::relax();
   const std::int64_t took = std::max<std::int64_t>(1, base::now_ns() - begin);
-  return us * 1000 * wait::kSpins / took;
+  return us * 1000 * kRounds / took;
 }
 
 /// How many CPUs of this node the launcher may use, whatever part of them it has given to this rank.

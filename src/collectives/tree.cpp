@@ -18,12 +18,13 @@ using Kind = Post::Kind;
 constexpr std::int64_t kWaited = wait::kMeeting.spin;
 
 // While no rank is late, the library handles so many broadcasts before the next one over the tree: at first, all but
-// one from one plan to the next. The number doubles up to the longest pause between plans.
+// one from one plan to the next. The number doubles up to the longest pause between plans, or to the most that one
+// answer leaves to the library.
 std::uint32_t least_share(const Settings& settings) {
-  return static_cast<std::uint32_t>(std::max(1, settings.every - 1));
+  return std::clamp(static_cast<std::uint32_t>(settings.every), 2U, Comparison::kMost) - 1;
 }
 std::uint32_t most_share(const Settings& settings) {
-  return static_cast<std::uint32_t>(settings.every * kMostPatience);
+  return std::min(static_cast<std::uint32_t>(settings.every) * kMostPatience, Comparison::kMost);
 }
 
 }  // namespace
@@ -226,7 +227,7 @@ void Tree::learn(const char* note, std::size_t bytes) {
     successors_[node] = -1;
     others_[node] = true;
     if (static_cast<int>(node) != node_) continue;
-    told_.clear();
+    reported_.clear();
     follows_ = true;
   }
 }
@@ -255,17 +256,17 @@ void Tree::measure(int root, std::int64_t came, std::int64_t got, std::int64_t s
   clock.add_message(since, got, got - came > kWaited);
   late_ = came - since - clock.ns();
   const int to = settings_.policy == Policy::soga ? optimiser_rank_ : root;
-  Told& told = told_.try_emplace(to, settings_, follows_).first->second;
-  const bool news = told.reporter.measured({got - came, late_});
-  const std::int64_t value = told.reporter.value();
+  Reported& last = reported_.try_emplace(to, settings_, follows_).first->second;
+  const bool news = last.reporter.measured({got - came, late_});
+  const std::int64_t value = last.reporter.value();
   const bool has_successor = settings_.policy == Policy::sort && value > settings_.threshold &&
                              arrivals.early > std::max(settings_.threshold, value / 4);
   const bool others = settings_.policy != Policy::soga && is_late(arrivals);
-  if (!news && others == told.others && has_successor == told.successor) return;
-  if (!messages_.is_done(lateness_.request)) return;  // the next will be told
-  told.reporter.reported();
-  told.successor = has_successor;
-  told.others = others;
+  if (!news && others == last.others && has_successor == last.successor) return;
+  if (!messages_.is_done(lateness_.request)) return;  // the next will be reported
+  last.reporter.reported();
+  last.successor = has_successor;
+  last.others = others;
   if (to == rank_) return optimiser_.report(node_, value);
   lateness_.report = {tree_, rank_, -1, {}, {}, value, has_successor ? arrivals.first : -1, others ? 1 : 0};
   post_.send(lateness_.report, to_post(to), lateness_.request);

@@ -13,6 +13,7 @@ namespace {
 
 constexpr double kSurprise = 4.5;      // standard deviations that are no accident, with dozens of processes and windows
 constexpr double kLeastChange = 0.05;  // of the longest process: less than this is no other load
+constexpr double kLeastNoise = decide::Settings{}.exploration / kSurprise;  // a change within the budget is no surprise
 constexpr std::size_t kRemembered = 2 * Trial::kWindows;  // as many as a move is judged by, before and after it
 // Standard deviations by which two windows in a row may miss the mean on one side. Without this, the slow drift of
 // policy_test takes 5 % longer (16 seeds); with 3, 0.3 %.
@@ -22,7 +23,7 @@ constexpr std::size_t kAfterMisfit = decide::kFewest + 1;  // windows that are k
 /// Follows the spread of `surprise`; a single outlier is clipped as in decide::Estimate.
 void widen(double& noise, double surprise, double weight) {
   const double clipped = std::min(std::abs(surprise), decide::Estimate::kClip * noise);
-  noise = std::sqrt(noise * noise + weight * (clipped * clipped - noise * noise));
+  noise = std::max(kLeastNoise, std::sqrt(noise * noise + weight * (clipped * clipped - noise * noise)));
 }
 
 /// s of computing of a process in one step.

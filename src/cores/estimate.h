@@ -66,8 +66,9 @@ class Estimate {
   /// Keeps what is known if thread counts have changed.
   void note_move(const Window& window);
   /// Time of all processes together in one step, as a multiple of what is known. 1 if thread counts have just changed
-  /// and the total load is steady: then the change comes from the thread counts.
+  /// and the total load is steady: then the change comes from the thread counts. Updates the noise of the total.
   double common_change(const Window& window, double weight);
+  /// Updates the noise of each process, and which of them the mean misses.
   /// @param common by how much all loads have changed alike
   Fit compare(const Window& window, double common, double weight);
   /// How far the time of a process in one step, `busy` s, is from all that the thread counts can explain, whatever the

@@ -51,6 +51,7 @@ TEST(ShareOut, SaysWhoSharesTooFewCores) {
   const auto problem = [](const std::vector<Arrival>& arrivals) {
     const Owners owners = share_out(machine(1, 2), arrivals);
     EXPECT_EQ(owners.cores, 2);
+    EXPECT_EQ("more " + owners.oversubscribed + " than cores", owners.problem.substr(0, owners.problem.find(':')));
     return owners.problem;
   };
   const std::string advice = "; use fewer threads (OMP_NUM_THREADS), fewer ranks or a wider CPU binding";

@@ -20,9 +20,9 @@ constexpr long kLongestPause = Contest::kPause << 12;
 
 /// The sum at which CUSUM raises an alarm, from Siegmund's approximation of its average run length (1985): 20,000
 /// executions from one false alarm to the next by default. If each cost the loan, they would take the share of the
-/// budget that the confidence leaves to errors.
-double alarm(const Settings& settings) {
-  const double run_length = Contest::kLoan / (settings.exploration * (1 - settings.confidence));
+/// default budget that the confidence leaves to errors.
+double alarm(double confidence) {
+  const double run_length = Contest::kLoan / (Settings{}.exploration * (1 - confidence));
   return std::log(2 * kDrift * kDrift * run_length + 1) / (2 * kDrift) - 1.166;
 }
 
@@ -30,7 +30,7 @@ double alarm(const Settings& settings) {
 
 template <class Candidates>
 BasicContest<Candidates>::BasicContest(int candidates, Settings settings, int first)
-    : settings_(settings), alarm_(alarm(settings)), pause_(kPause) {
+    : settings_(settings), alarm_(alarm(settings.confidence)), pause_(kPause) {
   restart(candidates, first);
 }
 
@@ -179,8 +179,9 @@ bool BasicContest<Candidates>::worth_a_trial_now(int rival) const {
 template <class Candidates>
 void BasicContest<Candidates>::begin_trial(int rival) {
   if (at(rival).ratio.count() == 0 && reference_.count() >= kReference) {
-    // Of one execution less the mean of two, which are as noisy as the leader's.
-    at(rival).ratio = Estimate(std::sqrt(1.5) * reference_.deviation(), reference_.count());
+    // Of one execution less the mean of two. The prior counts no more than what it takes to know the leader's noise,
+    // since the rival's may be another.
+    at(rival).ratio = Estimate(std::sqrt(1.5) * reference_.deviation(), kReference);
   }
   challenger_ = current_ = rival;
   step_ = cost(rival, 2) > budget_left() ? Step::probe : Step::trial;

@@ -27,11 +27,11 @@ struct Candidate {
 ///    program's own behaviour if the fastest gains no more than the exploration budget over it.
 /// 2. Trials: a rival is executed between executions of the leader, and its log duration is compared with the mean of
 ///    those before and after it, so slow changes of the machine cancel. The first execution after each change of
-///    candidate meets other caches and does not count. A rival that the survey found slower is tried as soon as the
-///    leader's noise is known, which is then the prior of the ratio: two trials decide about a rival that is clearly
-///    slower, instead of four. A rival takes the lead if the confidence interval of the ratio
-///    lies on its side; it leaves if the interval shows that it can gain no more than the exploration budget
-///    (successive elimination, Even-Dar et al. 2006). The error is shared among the rivals.
+///    candidate meets other caches and does not count. A rival that the survey found slower waits until the leader's
+///    noise is known. This noise is the prior of the ratio, so that two trials decide about a rival that is clearly
+///    slower. A rival takes the lead if the confidence interval of the ratio lies on its side; it leaves if the
+///    interval shows that it can gain no more than the exploration budget (successive elimination, Even-Dar et al.
+///    2006). The error is shared among the rivals.
 /// 3. Budget: the exploration budget, a share of all durations so far, plus a loan of kLoan executions of the leader. A
 ///    trial begins only if its expected cost beyond the leader's time, from the rival's last known ratio, is within
 ///    what is left; then its measured cost is charged. So the expected cost is bounded. The true cost is not: a rival

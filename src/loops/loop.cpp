@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
-#include <limits>
+#include <cmath>
 #include <map>
 #include <utility>
 
@@ -232,10 +232,11 @@ void Loop::completed(const Plan& plan, const Ticket& ticket, const Execution& ex
   }
   const bool learning = automatic ? !regime.policy.settled() : history.executions() < History::kRing;
   // Measuring executions and learning from them may take half of the exploration budget.
-  const double budget = settings_.decision.exploration / 2 * history.mean_ns();
-  const double period = budget > 0 ? std::ceil(static_cast<double>(execution.learning_ns) / budget) : 1;
-  constexpr double kNever = std::numeric_limits<int>::max();
-  regime.until_measured = learning ? 1 : static_cast<long>(std::clamp(period, 1.0, kNever));
+  // What takes longer than an execution was interrupted: a single such reading must not end the measurements.
+  const double mean = history.mean_ns();
+  const double cost = std::min(static_cast<double>(execution.learning_ns), mean);
+  const double budget = settings_.decision.exploration / 2 * mean;
+  regime.until_measured = learning || !(budget > 0) ? 1 : std::max(1L, std::lround(std::ceil(cost / budget)));
   replan(regime, regime.plan.shape);
 }
 

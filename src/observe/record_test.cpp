@@ -419,6 +419,7 @@ TEST(Merge, NamesThreadsThatWereNeverUsed) {
     first.node[0].oversubscribed = "threads";
     RunRecord record;
     merge(record, {first, second});
+    EXPECT_EQ(record.nodes[0].oversubscribed.empty(), !record.nodes[0].nothing_moved.starts_with("more threads"));
     return record.nodes[0].nothing_moved;
   };
   EXPECT_EQ(merged(1, 1),
