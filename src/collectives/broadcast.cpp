@@ -60,7 +60,7 @@ Outcome Delivery::run() {
     const int leader = tree->leader(root_);
     outcome = leader == group_.rank ? lead() : take(leader);
   }
-  if (board != nullptr && group_.untold < 0) board->pass();
+  if (board != nullptr && group_.unread_root < 0) board->pass();
   account_.delivered(Operation::broadcast, outcome == Outcome::library, tree != nullptr, late_);
   if (outcome == Outcome::library) note_why_library(bytes_, tree != nullptr ? Tree::kMostBytes : Board::kCellBytes);
   return outcome;
@@ -130,7 +130,7 @@ Outcome Delivery::leave_all(const Tree::Head& head, bool claimed, std::int64_t c
   }
   group_.tree->send(head, root_, nullptr, call_);
   time_library(head.counted, head.which);
-  if (head.counted) group_.looked_root = root_;
+  if (head.counted) group_.timed_root = root_;
   return by_library(true);
 }
 

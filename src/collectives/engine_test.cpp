@@ -150,7 +150,7 @@ class Machine {
         return Outcome::done;
       }
       PlayedCall call(library_, machine_.network_, rank_);
-      const LibraryTimer looked(group, call);
+      const LibraryTimer timer(group, call);
       const Outcome outcome = collectives::broadcast(group, buffer, root, call);
       if (outcome == Outcome::library) by_library(c, buffer, root);
       if (call.arrived != 1) ++machine_.miscounted;
@@ -161,7 +161,7 @@ class Machine {
       Group& group = *groups_[c];
       if (!takes_scatter(group)) return std::nullopt;
       PlayedCall call(library_, machine_.network_, rank_);
-      const LibraryTimer looked(group, call);
+      const LibraryTimer timer(group, call);
       const Outcome outcome = collectives::scatter(group, buffers, root, call);
       return outcome == Outcome::library ? std::nullopt : std::optional(outcome);
     }

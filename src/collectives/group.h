@@ -24,10 +24,10 @@ struct Group {
   int tree_from = 0;             ///< the broadcast at which its tree is made
   bool compares = false;         ///< on one node: shared memory is used only if measurements show that it is faster
   std::uint32_t left = 0;        ///< collectives from now on that the library handles, as a root has announced
-  int untold = -1;               ///< root of the last collective, if its announcement is still to be read
+  int unread_root = -1;          ///< root of the last collective, if its announcement is still to be read
   std::int64_t timed_since = 0;  ///< ns: when the library's present collective was called; 0: it is not timed
-  int looked_which = 0;          ///< its class (size_classes.h)
-  int looked_root = -1;          ///< between nodes, at a leader: the root that is told of the wait
+  int timed_class = 0;           ///< its class (size_classes.h)
+  int timed_root = -1;           ///< between nodes, at a leader: the root that is told of the wait
   std::unique_ptr<Board> board;  ///< shared by its ranks on this node: all have one, or none has
   std::unique_ptr<Tree> tree;    ///< all its ranks have one, or none has
   std::vector<int> first_order;  ///< of the tree

@@ -8,7 +8,7 @@
 namespace steelyard::collectives {
 namespace {
 
-/// Hears what the root of the last collective has told. This rank had no reason to wait for that then.
+/// Reads the announcement of the last collective's root, for which this rank had no reason to wait then.
 void catch_up(Group& group) {
   Board& board = *group.board;
   Call call(group.engine->library());
@@ -16,7 +16,7 @@ void catch_up(Group& group) {
   for (; notice == nullptr && !board.none_will_publish(); notice = board.notice()) call.turn();
   if (notice == nullptr) notice = board.notice();
   if (notice != nullptr) group.left = notice->left;
-  group.untold = -1;
+  group.unread_root = -1;
   board.pass();
 }
 
@@ -41,7 +41,7 @@ void OverBoard::pass_over() {
   Board& board = *group_.board;
   if (!is_root() || !board.claim()) {
     if (!is_root()) board.decline();
-    group_.untold = root_;
+    group_.unread_root = root_;
     return;
   }
   while (!board.vacant(0)) call_.turn();
@@ -92,10 +92,10 @@ bool OverBoard::give_all(const Begun& begun, const port::Layout& layout, std::in
 }
 
 Outcome OverBoard::leave(const Begun& begun, std::size_t bytes, std::int64_t came) {
-  Next told = begun.next;
-  if (told.by_board) told.counted = false;  // there was no memory for it: nothing is compared
-  group_.board->publish(Path::library, bytes, came, 0, 0, begun.which, told);
-  time_library(told.counted, begun.which);
+  Next next = begun.next;
+  if (next.by_board) next.counted = false;  // there was no memory for it: nothing is compared
+  group_.board->publish(Path::library, bytes, came, 0, 0, begun.which, next);
+  time_library(next.counted, begun.which);
   return by_library(false);
 }
 
@@ -109,7 +109,7 @@ const Notice* OverBoard::await_notice(int from) {
     // That rank does not take itself for the root, so no rank will bring the data. The library might wait for ever.
     if (board.will_not_publish(root) && board.notice() == nullptr) {
       // Another rank may be the root, and tell how the next collectives are delivered.
-      if (group_.compares) group_.untold = root_;
+      if (group_.compares) group_.unread_root = root_;
       return nullptr;
     }
     call_.turn();
@@ -123,7 +123,7 @@ const Notice* OverBoard::await_notice(int from) {
 void OverBoard::time_library(bool counted, int which) {
   if (!is_compared() || !counted) return;
   group_.timed_since = base::now_ns();
-  group_.looked_which = which;
+  group_.timed_class = which;
 }
 
 void OverBoard::note_why_library(std::size_t bytes, std::size_t most) const {
@@ -144,14 +144,14 @@ Outcome OverBoard::measured(std::int64_t since, bool counted, int which, Outcome
 void LibraryTimer::note() {
   const std::int64_t waited = call_.ended() - group_.timed_since;
   group_.timed_since = 0;
-  note_wait(group_, group_.looked_which, true, waited);
-  if (group_.looked_root < 0) return;
-  group_.tree->report_waits(group_.looked_root, group_.looked_which);
-  group_.looked_root = -1;
+  note_wait(group_, group_.timed_class, true, waited);
+  if (group_.timed_root < 0) return;
+  group_.tree->report_waits(group_.timed_root, group_.timed_class);
+  group_.timed_root = -1;
 }
 
 bool is_decided_here(Group& group) {
-  if (group.untold >= 0) catch_up(group);
+  if (group.unread_root >= 0) catch_up(group);
   if (group.left == 0) return true;
   --group.left;
   return false;

@@ -30,7 +30,7 @@ Outcome Scattering::run() {
   Board& board = *group_.board;
   board.next();
   const Outcome outcome = is_root() ? give() : take();
-  if (group_.untold < 0) board.pass();
+  if (group_.unread_root < 0) board.pass();
   account_.delivered(Operation::scatter, outcome == Outcome::library, false, late_);
   if (outcome == Outcome::library) note_why_library(given_, Board::kCellBytes);
   return outcome;

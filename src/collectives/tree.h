@@ -96,7 +96,7 @@ class Tree {
   void add_report(const Report& report);
   /// This rank has no further broadcast. Does not call the MPI library; messages under way are not cancelled.
   void end();
-  /// True if all its messages have arrived.
+  /// True if all its sends are complete.
   bool is_finished();
 
   /// Data to and from a rank of this node, if the node is out of shared memory.
@@ -110,8 +110,8 @@ class Tree {
   // complete a send only when the receiver calls MPI, so a late rank would delay the rank that sends to it.
   static constexpr std::size_t kOnTheirWay = 8;
   struct Packet;
-  struct Told {
-    Told(const Settings& settings, bool late) : reporter(settings), others(late) {}
+  struct Reported {
+    Reported(const Settings& settings, bool late) : reporter(settings), others(late) {}
     Reporter reporter;
     bool successor = false;
     bool others;
@@ -156,11 +156,11 @@ class Tree {
   Optimiser optimiser_;
   int optimiser_rank_ = -1;  // Policy::soga: the root of the first broadcast
   std::int64_t plans_ = 0, changes_ = 0;
-  std::map<int, Told> told_;     // by root: each gets reports on its own broadcasts
-  std::vector<int> successors_;  // by node: a rank that arrives earlier than its leader; or -1
-  std::vector<bool> others_;     // by node: see Report
-  std::int64_t number_ = 0;      // broadcasts over the tree so far
-  std::int64_t plan_at_;         // number at which the root plans
+  std::map<int, Reported> reported_;  // by root: each gets reports on its own broadcasts
+  std::vector<int> successors_;       // by node: a rank that arrives earlier than its leader; or -1
+  std::vector<bool> others_;          // by node: see Report
+  std::int64_t number_ = 0;           // broadcasts over the tree so far
+  std::int64_t plan_at_;              // number at which the root plans
   std::uint32_t share_;  // at a root: the library handles so many broadcasts before the next one, while no rank is late
 
   std::vector<char> packet_;  // received last

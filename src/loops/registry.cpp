@@ -27,10 +27,10 @@ struct Registry::State {
   bool record = false, replays = false;
   std::atomic<Loop*> latest = nullptr;
   std::atomic<bool> slack = false;
-  std::atomic<bool> waits_unheard = !base::options().launched;
+  std::atomic<bool> waits_unmeasured = !base::options().launched;
 
-  void tell_of_unheard_waits() const {
-    if (!slack.load() || !waits_unheard.load()) return;
+  void warn_of_unmeasured_waits() const {
+    if (!slack.load() || !waits_unmeasured.load()) return;
     base::warn_once(
         "loops with a strategy of slack are divided as if this process never waited: its waits are known only in "
         "programs with MPI under `steelyard run`; start it so, or use a strategy without slack");
@@ -76,11 +76,11 @@ void Registry::set_defaults(const Settings& settings) {
 }
 
 void Registry::want_slack() {
-  if (!state_->slack.exchange(true)) state_->tell_of_unheard_waits();
+  if (!state_->slack.exchange(true)) state_->warn_of_unmeasured_waits();
 }
 
 void Registry::waits_are_not_reported() {
-  if (!state_->waits_unheard.exchange(true)) state_->tell_of_unheard_waits();
+  if (!state_->waits_unmeasured.exchange(true)) state_->warn_of_unmeasured_waits();
 }
 
 bool Registry::wants_slack() const { return state_->slack.load(std::memory_order_relaxed); }
