@@ -59,11 +59,10 @@ std::string for_each_option(Heading heading, Row row, Wanted wanted) {
 
 constexpr auto kEach = [](const Option&) { return true; };
 
-/// The parts of `text` between blanks or hyphens.
-std::vector<std::string_view> parts_of(std::string_view text) { return base::words_of(text, " -"); }
+constexpr std::string_view kBetweenParts = " -";
 
 bool has_part(std::string_view text, std::string_view part) {
-  const auto parts = parts_of(text);
+  const auto parts = base::words_of(text, kBetweenParts);
   return std::ranges::find(parts, part) != parts.end();
 }
 
@@ -74,7 +73,7 @@ std::vector<std::string_view> topics() {
     if (option.internal) continue;
     words.push_back(option.name);
     for (const auto text : {option.name, option.group}) {
-      const auto parts = parts_of(text);
+      const auto parts = base::words_of(text, kBetweenParts);
       words.insert(words.end(), parts.begin(), parts.end());
     }
   }

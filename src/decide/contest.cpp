@@ -63,7 +63,6 @@ bool BasicContest<Candidates>::measured(double duration) {
   const double log_duration = std::log(duration);
   total_ += duration;
   trial_time_ += duration;
-  ++trial_executions_;
   second_longest_ = std::max(second_longest_, std::min(longest_, duration));
   longest_ = std::max(longest_, duration);
   ++since_;
@@ -170,15 +169,20 @@ int BasicContest<Candidates>::rival() const {
   return best;
 }
 
+template <class Candidates>
+bool BasicContest<Candidates>::noise_is_known() const {
+  return reference_.count() >= kReference;
+}
+
 // As long as the leader's noise is not known, it takes more trials to show that a rival is slower.
 template <class Candidates>
 bool BasicContest<Candidates>::worth_a_trial_now(int rival) const {
-  return at(rival).guess < settings_.exploration || reference_.count() >= kReference;
+  return at(rival).guess < settings_.exploration || noise_is_known();
 }
 
 template <class Candidates>
 void BasicContest<Candidates>::begin_trial(int rival) {
-  if (at(rival).ratio.count() == 0 && reference_.count() >= kReference) {
+  if (at(rival).ratio.count() == 0 && noise_is_known()) {
     // Of one execution less the mean of two. The prior counts no more than what it takes to know the leader's noise,
     // since the rival's may be another.
     at(rival).ratio = Estimate(std::sqrt(1.5) * reference_.deviation(), kReference);
@@ -186,7 +190,6 @@ void BasicContest<Candidates>::begin_trial(int rival) {
   challenger_ = current_ = rival;
   step_ = cost(rival, 2) > budget_left() ? Step::probe : Step::trial;
   cold_ = true;
-  trial_executions_ = 0;
   trial_time_ = longest_ = second_longest_ = 0;
 }
 
@@ -204,9 +207,9 @@ void BasicContest<Candidates>::end_trial(double after) {
   it.ratio.add(trial_ - leading);
   it.guess = it.ratio.mean();
   it.outdated = false;
-  // A trial has too few executions for a deviation of its own.
+  // Two executions of the rival and two of the leader: too few for a deviation of their own.
   const double longest = std::min(longest_, second_longest_ * std::exp(Estimate::kClip * reference_.deviation()));
-  lost_ += std::max(0.0, trial_time_ - longest_ + longest - trial_executions_ * std::exp(leading));
+  lost_ += std::max(0.0, trial_time_ - longest_ + longest - 4 * std::exp(leading));
   step_ = Step::lead;
   const double confidence = each_confidence();
   const Interval ratio = it.ratio.count() >= kFewest ? it.ratio.interval(confidence) : Interval();
@@ -258,7 +261,7 @@ void BasicContest<Candidates>::abandon() {
     case Step::probe:
     case Step::back: break;
   }
-  const bool executed = trial_executions_ > 0;
+  const bool executed = trial_time_ > 0;
   if (executed) lost_ += cost(challenger_, step_ == Step::back ? 2 : 1);
   back_to_leader(executed);
 }
@@ -287,7 +290,7 @@ void BasicContest<Candidates>::promote(int rival) {
 
 template <class Candidates>
 bool BasicContest<Candidates>::watch(double log_duration) {
-  if (reference_.count() >= kReference) {
+  if (noise_is_known()) {
     // A change below the exploration budget is not searched for.
     const double deviation = std::max(reference_.deviation(), settings_.exploration / kDrift);
     const double distance = (log_duration - reference_.mean()) / deviation;

@@ -106,6 +106,7 @@ class BasicContest {
   double budget_left() const;
   double cost(int rival, int executions) const;
   int rival() const;
+  bool noise_is_known() const;
   bool worth_a_trial_now(int rival) const;
   void begin_trial(int rival);
   void end_trial(double after);
@@ -126,8 +127,7 @@ class BasicContest {
   double total_ = 0, lost_ = 0;              ///< durations: of all executions, and in trials beyond the leader's
   double before_ = 0;                        ///< log: the leader's last execution that counts
   double trial_ = 0;                         ///< log: the rival's since
-  int trial_executions_ = 0;                 ///< so far: of the rival and of the leader
-  double trial_time_ = 0;                    ///< of all of them
+  double trial_time_ = 0;                    ///< of all executions of this trial
   double longest_ = 0, second_longest_ = 0;  ///< of these
   // The watch.
   Estimate reference_;              ///< log duration of the leader since it leads or has last changed

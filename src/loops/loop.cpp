@@ -236,7 +236,7 @@ void Loop::completed(const Plan& plan, const Ticket& ticket, const Execution& ex
   const double mean = history.mean_ns();
   const double cost = std::min(static_cast<double>(execution.learning_ns), mean);
   const double budget = settings_.decision.exploration / 2 * mean;
-  regime.until_measured = learning || !(budget > 0) ? 1 : std::max(1L, std::lround(std::ceil(cost / budget)));
+  regime.until_measured = learning || !(budget > 0) ? 1 : std::max(1L, static_cast<long>(std::ceil(cost / budget)));
   replan(regime, regime.plan.shape);
 }
 

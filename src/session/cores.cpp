@@ -140,7 +140,7 @@ std::string why_no_core_moves(const Session& session) {
 std::vector<observe::KeptRegion> kept_regions(const Session& session) {
   const std::string& reason = limits().fixed_reason();
   const bool other_reason =
-      reason != limits().reasons[ThreadLimits::regions] || session.regions.fixed_wall > session.regions.kept_wall;
+      reason != limits().reasons[ThreadLimits::regions] || session.regions.was_fixed == Regions::Fixed::by_clause;
   if (session.cores == nullptr || (!reason.empty() && other_reason)) return {};
   std::map<std::uint64_t, Regions::Kept> kept;  // a body may be begun from several calls
   for (const Regions::Kept& region : session.regions.kept) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "session/openmp.h"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -75,7 +74,7 @@ void look_for_thread_local_data() {
   const base::Options& options = base::options();
   if (!may_move() || options.thread_local_data != base::ThreadLocalData::automatic) return;
   if (std::exchange(seen, base::loaded_libraries()) == base::loaded_libraries()) return;
-  static const bool linked = dlsym(RTLD_NEXT, "omp_get_max_threads") != nullptr;
+  static const bool linked = base::next_definition<void>("omp_get_max_threads") != nullptr;
   if (const std::uint64_t bytes = base::thread_local_bytes(linked); bytes > 0) keep_for_thread_local_data(bytes);
 }
 
@@ -266,7 +265,7 @@ void attach_gnu_openmp(int (*max_threads)()) {
 void wake_openmp() {
   // Any call makes the OpenMP runtime initialise, which attaches us through OMPT.
   constexpr const char* name = "omp_get_max_threads";
-  void* found = base::options().awaits_mpi ? base::next_or_opened(name) : dlsym(RTLD_NEXT, name);
+  void* found = base::options().awaits_mpi ? base::next_or_opened(name) : base::next_definition<void>(name);
   const auto max_threads = reinterpret_cast<int (*)()>(found);
   if (max_threads == nullptr) {
     // The program may load a runtime with its libraries, later. Which cores belong to which rank is settled now.
