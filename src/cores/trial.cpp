@@ -61,11 +61,9 @@ Trial::Judgement Trial::judge(bool steady_total, double noise) const {
   const decide::Forecast::Result result = since.result(confidence);
   if (result == decide::Forecast::Result::confirmed) {
     judgement.ruling = Ruling::helped;
-  } else if (result == decide::Forecast::Result::refuted) {
-    // Less than forecast may still be a gain, and waiting for its proof costs nothing.
-    if (last || judgement.gain <= 0) judgement.ruling = Ruling::failed;
-  } else if (last) {
-    judgement.ruling = judgement.gain < forecast / 2 ? Ruling::failed : Ruling::kept;
+  } else if (last || (result == decide::Forecast::Result::refuted && judgement.gain <= 0)) {
+    // Less than forecast may still be a gain: going back would lose what the best guess says that it gains.
+    judgement.ruling = judgement.gain > 0 ? Ruling::kept : Ruling::failed;
   }
   return judgement;
 }

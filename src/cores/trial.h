@@ -45,8 +45,8 @@ struct Trial {
   enum class Ruling {
     open,    ///< more windows are needed
     helped,  ///< confirmed
-    failed,  ///< refuted, or undecided after Trial::kWindows and nearer to no gain than to the forecast
-    kept,    ///< undecided after Trial::kWindows, and nearer to the forecast
+    failed,  ///< refuted, or not confirmed after Trial::kWindows, and the best guess is that nothing was gained
+    kept,    ///< not confirmed after Trial::kWindows, and the best guess is a gain
   };
   /// Windows after which a ruling is made whatever the uncertainty.
   static constexpr std::size_t kWindows = 8;

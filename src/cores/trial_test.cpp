@@ -99,9 +99,31 @@ TEST(Trial, NeedsTheConfidenceThatIsSet) {
   }
 }
 
-TEST(Trial, KeepsWhatIsUndecidedButNearTheForecast) {
-  const std::vector<double> many(8, 0.97);
-  EXPECT_EQ(trial(0.04, {1, 1}, many).judge(true, 0.05).ruling, Trial::Ruling::kept);
+TEST(Trial, KeepsWhatIsUndecidedButIsProbablyAGain) {
+  for (const double forecast : {0.04, 0.3}) {
+    const std::vector<double> many(8, 0.97);
+    EXPECT_EQ(trial(forecast, {1, 1}, many).judge(true, 0.05).ruling, Trial::Ruling::kept) << forecast;
+  }
+}
+
+TEST(Trial, IsSeldomUndoneWhereItGainsLessThanForecastInNoise) {
+  std::mt19937 random(7);
+  std::normal_distribution<double> normal(0, 0.1);
+  for (const double gain : {0.15, -0.15}) {
+    int undone = 0;
+    for (int round = 0; round < 400; ++round) {
+      Trial made = trial(0.3, {}, {});
+      for (int i = 0; i < 6; ++i) made.before.add(window(std::exp(normal(random))));
+      Trial::Judgement judgement;
+      while (judgement.ruling == Trial::Ruling::open) {
+        made.after.add(window((1 - gain) * std::exp(normal(random))));
+        judgement = made.judge(true, 0.1);
+      }
+      undone += judgement.ruling == Trial::Ruling::failed ? 1 : 0;
+    }
+    EXPECT_EQ(std::lround(undone / 400.0), gain > 0 ? 0 : 1) << undone;
+    EXPECT_LT(std::min(undone, 400 - undone), 400 * 0.05) << undone;
+  }
 }
 
 TEST(Trial, FailedWhereNothingCameOfIt) {
