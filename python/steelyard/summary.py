@@ -253,8 +253,10 @@ def _gain_of_lending(run: Run) -> str:
     own, borrowing = (float(ranks[name].iloc[row]) for name in ("borrowing_own", "borrowing_wall"))
     if own == 0:
         return "What lending gained is not known: to measure it, compare with a run with --lending=off."
-    share = abs(own - borrowing) / (float(run.record["wall"]) + own - borrowing)
-    how_much = f"about {percent(share)} less time" if borrowing < own and share >= 0.01 else "no gain"
+    share = (own - borrowing) / (float(run.record["wall"]) + own - borrowing)
+    how_much = f"about {percent(share)} less time" if share >= 0.01 else "under 1 % less time"
+    if borrowing >= own:
+        how_much = "no gain"
     return (
         f"Lending: {how_much}, estimated. With borrowed cores, regions of rank {ranks.index[row]} took"
         f" {duration(borrowing)} instead of {duration(own)}."
