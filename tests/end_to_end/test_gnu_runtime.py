@@ -52,15 +52,16 @@ UNBOUND = {"OMP_DISPLAY_ENV": "verbose", "OMPI_MCA_hwloc_base_binding_policy": "
            "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_mpi_show_mca_params": "environment"}
 
 
-@pytest.mark.parametrize(("ranks", "more"), [(1, 0), (1, 1), (2, 0)])
+@pytest.mark.parametrize(("ranks", "more"), [(1, 0), (1, 1), (2, 0), (1, None), (2, None)])
 @pytest.mark.parametrize("allocation", ["all", "one_cpu"])
 def test_idle_threads_do_not_spin_where_others_need_their_cores(mpi, ranks, more, allocation, request):
     if allocation == "one_cpu":
         request.getfixturevalue(allocation)
-    threads = len(os.sched_getaffinity(0)) + more
-    result = mpi.run(ranks, "constrained.gcc", "free", "1", OMP_NUM_THREADS=str(threads), **UNBOUND)
+    # Where no count is set, the runtime starts a thread for each CPU.
+    threads = "" if more is None else str(len(os.sched_getaffinity(0)) + more)
+    result = mpi.run(ranks, "constrained.gcc", "free", "1", OMP_NUM_THREADS=threads, **UNBOUND)
     counts = re.findall(r"GOMP_SPINCOUNT = '(\d+)'", result.err)
-    crowded = more > 0 or ranks > 1
+    crowded = bool(more) or ranks > 1
     assert len(counts) == ranks and all((count == "0") == crowded for count in counts), result.explain()
     if mpi.flavour == "openmpi":
         assert ("mpi_yield_when_idle=true (environment)" in result.err) == crowded, result.explain()
