@@ -82,7 +82,8 @@ class BlockingCall {
 
  private:
   friend bool arrive(BlockingCall&, CommunicatorOnNode*, Dependence, int);
-  void await_arrivals(bool always_sleeps);
+  /// @param sleeps_after ns of waiting from which on it sleeps, whether another rank uses its core or not
+  void await_arrivals(std::int64_t sleeps_after);
   void name_critical_rank();
   int source() const;
   std::int64_t expected_end(std::int64_t now) const;

@@ -22,6 +22,9 @@ namespace {
 // The critical rank of a shorter wait is not looked up: most of it is the library's own work. ns: to look it up costs a
 // cache miss for each member.
 constexpr std::int64_t kWorthNaming = 2'000;
+// ns of a wait for all ranks with more threads than cores, from which on it sleeps: by then, a sleep lasts longer than
+// a time slice. Quicksilver, 2 ranks x 2 threads on 2 cores: 0.82 of the time with yields (`bench-apps`, 2x2).
+constexpr std::int64_t kLeavesTheCore = wait::kArrival.longest;
 // A longer wait goes on in the MPI library, so that no program hangs should arrivals ever be miscounted.
 constexpr std::int64_t kLongestWait = base::kFirstComplaint;
 
@@ -43,14 +46,15 @@ bool others_compute(const Session& session) {
 // A rank that sleeps notices its message late, and advances no others: it sleeps while another rank uses its core. All
 // threads of an emulated node share the machine's cores. With more threads than cores (slots), the others that might
 // use the core are ready to run, so it yields to them: a sleep would take the core from them again 50 us later. With 8
-// ranks on 2 cores (bench-apps, Open MPI), LULESH takes 1.00 of its native time, with sleeps 1.24.
+// ranks on 2 cores (bench-apps, Open MPI), LULESH takes 1.00 of its native time, with sleeps 1.24. A rank that yields
+// still takes time slices from them: in a long wait for all, it sleeps until it is woken (kLeavesTheCore).
 bool core_is_used(const Session& session) {
   if (session.topology.emulated) return others_compute(session);
   return lends(session) && !session.cores->slots() && session.cores->others_use();
 }
 
 bool more_threads_than_cores(const Session& session) {
-  return session.count > session.node_cores || (session.cores != nullptr && session.cores->slots());
+  return session.count > session.node_cores || (session.cores != nullptr && session.cores->oversubscribed());
 }
 
 }  // namespace
@@ -256,11 +260,11 @@ bool arrive(BlockingCall& call, CommunicatorOnNode* communicator, Dependence dep
   call.needs_all_ = dependence == Dependence::all || dependence == Dependence::barrier;
   if (dependence == Dependence::root && group.trusted) call.feeder_ = source;
   // Where waits are short, or leave no core to others, the library's own polling is as good, and the others' cache
-  // lines stay with them. But as the library's barrier wakes one rank after the other, with more threads than cores the
-  // last one waits for time slices.
+  // lines stay with them. With more threads than cores, a rank that polls takes time slices from those that compute,
+  // even if it yields. And as the library's barrier wakes one rank after the other, its last one waits for time slices.
   const bool barrier = dependence == Dependence::barrier;
-  const bool crowded_barrier = barrier && more_threads_than_cores(session);
-  const bool gains = crowded_barrier || lends(session) || session.topology.emulated;
+  const bool crowded = more_threads_than_cores(session);
+  const bool gains = crowded || lends(session) || session.topology.emulated;
   const bool waits = gains && !call.short_ && group.trusted && (call.needs_all_ || call.feeder_ >= 0);
   const bool may_end = barrier && waits && group.whole && may_sleep(session);
   arrivals.arrive(group, call.begin_, may_end);
@@ -271,13 +275,13 @@ bool arrive(BlockingCall& call, CommunicatorOnNode* communicator, Dependence dep
   // The kernel may have put one of the woken ranks behind this one, which is about to poll for it. The last rank of a
   // barrier that ends here polls for none: it is on the critical path and goes on ahead of those that it wakes.
   if (arrivals.wake(group, call.needs_all_) && !(is_last && may_end)) wait::yield();
-  if (waits && !is_last) call.await_arrivals(crowded_barrier);
+  if (waits && !is_last) call.await_arrivals(!crowded ? INT64_MAX : barrier ? 0 : kLeavesTheCore);
   const bool ends = may_end && arrivals.ends_here(group);
   if (ends) session.bootstrap->progress();  // as the library would have done in its barrier
   return ends;
 }
 
-void BlockingCall::await_arrivals(bool always_sleeps) {
+void BlockingCall::await_arrivals(std::int64_t sleeps_after) {
   Session& session = *g_session;
   const node::Arrivals::Group& group = *group_;
   const auto missing = [&] {
@@ -303,11 +307,12 @@ void BlockingCall::await_arrivals(bool always_sleeps) {
       return;
     }
     lend(now);
-    if (now - spin_until_ > kLongestWait) {
+    const std::int64_t waited = now - spin_until_;
+    if (waited > kLongestWait) {
       unsure_ = true;
       return;
     }
-    const std::int64_t sleeping_for = always_sleeps ? now - spin_until_ : core_used_for(now);
+    const std::int64_t sleeping_for = waited > sleeps_after ? waited : core_used_for(now);
     if (sleeping_for >= 0)
       session.arrivals->sleep(group, wait::kArrival.sleep(sleeping_for), [&] { return missing() < 0; });
     else
