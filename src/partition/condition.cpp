@@ -41,13 +41,13 @@ Relation relation_of(x86_insn kind) {
 
 Meaning meaning_of(const State& state, Relation relation) {
   const State::Flags& flags = state.flags;
-  if (!flags.matter) return Meaning::no_matter;
+  if (!flags.depends_on_team) return Meaning::no_matter;
   if (flags.left.is_just(Value::id) && flags.right.is_zero()) {
-    if (relation == Relation::equal || (flags.carries && relation == Relation::not_greater)) return Meaning::thread_0;
-    if (relation == Relation::not_equal || (flags.carries && relation == Relation::greater))
+    if (relation == Relation::equal || (flags.has_carry && relation == Relation::not_greater)) return Meaning::thread_0;
+    if (relation == Relation::not_equal || (flags.has_carry && relation == Relation::greater))
       return Meaning::not_thread_0;
   }
-  if (!flags.carries) return Meaning::depends;
+  if (!flags.has_carry) return Meaning::depends;
   if (flags.left.is_just(Value::id) && flags.right.is_just(Value::remainder)) {
     if (relation == Relation::less) return Meaning::one_more;
     if (relation == Relation::not_less) return Meaning::not_one_more;
@@ -60,15 +60,15 @@ Meaning meaning_of(const State& state, Relation relation) {
 }
 
 std::uint64_t sources_of(const State::Flags& flags) {
-  return flags.matter ? flags.left.sources | flags.right.sources : 0;
+  return flags.depends_on_team ? flags.left.sources | flags.right.sources : 0;
 }
 
 std::uint64_t division_of(const State::Flags& flags) {
-  return flags.left.iterations != 0 ? flags.left.iterations : flags.right.iterations;
+  return flags.left.division != 0 ? flags.left.division : flags.right.division;
 }
 
-Value one_if_more(std::uint64_t sources, std::uint64_t iterations) {
-  return Value::term(Value::share, sources, iterations) - Value::term(Value::quotient, sources, iterations);
+Value one_if_more(std::uint64_t sources, std::uint64_t division) {
+  return Value::term(Value::share, sources, division) - Value::term(Value::quotient, sources, division);
 }
 
 }  // namespace steelyard::partition

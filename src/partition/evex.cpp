@@ -17,7 +17,8 @@ enum Prefix : int { kNone, k66, kF3, kF2 };
 /// The parts of an instruction, as its prefix of four bytes gives them.
 struct Parts {
   int map, prefix, opcode, mask;
-  int upper_reg, upper_rm, upper_index, other;  ///< numbers of registers, or their upper bits
+  int upper_reg, upper_rm, upper_index;  ///< upper bits of the numbers of registers
+  int other;                             ///< the number of the second source register
   bool wide, broadcasts;
   int length;  ///< of a vector in bytes
 };
@@ -45,7 +46,8 @@ bool is_one_of(int opcode, std::string_view opcodes) {
 
 using namespace std::string_view_literals;
 
-/// Conversions and copies between registers of different kinds, and all that is rare.
+/// True for instructions that are not decoded: conversions and copies between registers of different kinds, and rare
+/// ones.
 bool is_left_out(const Parts& p) {
   if (p.map == 1) return is_one_of(p.opcode, "\x2a\x2c\x2d\x6e\x71\x72\x73\x78\x79\x7a\x7b\x7e\xc4\xc5\xd6\xd7"sv);
   if (p.map == 3) return p.prefix != k66 || is_one_of(p.opcode, "\x14\x15\x16\x17\x20\x22"sv);
@@ -57,7 +59,7 @@ bool is_copy(const Parts& p) { return p.map == 1 && is_one_of(p.opcode, "\x10\x1
 bool is_scalar_copy(const Parts& p) { return is_copy(p) && p.opcode <= 0x11 && p.prefix >= kF3; }
 bool is_extraction(const Parts& p) { return p.map == 3 && is_one_of(p.opcode, "\x19\x1b\x39\x3b"sv); }
 
-/// Gathers and scatters: the index of their addresses is a vector.
+/// True for gathers and scatters: the index of their addresses is a vector.
 bool has_vector_index(const Parts& p) {
   return p.map == 2 && ((p.opcode >= 0x90 && p.opcode <= 0x93) || (p.opcode >= 0xa0 && p.opcode <= 0xa3));
 }
@@ -69,7 +71,7 @@ bool writes_rm(const Parts& p) {
   return is_extraction(p) || p.opcode == 0x1d;
 }
 
-/// Comparisons and tests, whose result goes to a mask register.
+/// True for comparisons and tests whose result goes to a mask register.
 bool writes_mask(const Parts& p) {
   if (p.map == 1) return is_one_of(p.opcode, "\x64\x65\x66\x74\x75\x76\xc2"sv);
   if (p.map == 2) return is_one_of(p.opcode, "\x26\x27\x29\x37"sv);
@@ -78,7 +80,7 @@ bool writes_mask(const Parts& p) {
 
 bool has_constant(const Parts& p) { return p.map == 3 || (p.map == 1 && is_one_of(p.opcode, "\x70\xc2\xc6"sv)); }
 
-/// Bytes of its operand in memory, of which a short displacement counts multiples. 0: not known.
+/// The size of the operand in memory in bytes, which is the unit of a displacement of one byte. 0: not known.
 int bytes_in_memory(const Parts& p) {
   const int element = p.wide ? 8 : 4;
   if (p.broadcasts) return element;
@@ -116,7 +118,8 @@ cs_x86_op register_operand(int first, int number, int size) {
   return operand;
 }
 
-/// Where an operand lies in memory. Moves `at` behind its bytes.
+/// The operand in memory. Nothing if it cannot be decoded.
+/// @param at index of the next byte to read; becomes that behind the operand
 std::optional<cs_x86_op> memory_operand(const Parts& p, const std::uint8_t* bytes, std::size_t size, std::size_t& at) {
   const int form = bytes[5];
   const int mod = form >> 6, rm = form & 7;
@@ -179,7 +182,7 @@ bool decode_evex(const std::uint8_t* bytes, std::size_t size, std::uint64_t addr
 
   decoded.address = address;
   decoded.size = static_cast<std::uint16_t>(at);
-  // Between registers, a scalar copy and one with a mask register leave the rest.
+  // A scalar copy between registers, and a copy with a mask register, leave a part of the target as it was.
   const bool is_whole = p.mask == 0 && (is_in_memory || !is_scalar_copy(p));
   const bool compares = p.map == 1 && (p.opcode == 0x2e || p.opcode == 0x2f);
   const bool copies = is_whole && (is_copy(p) || (is_in_memory && is_extraction(p)));

@@ -8,14 +8,14 @@
 namespace steelyard::partition {
 
 /// Decodes an instruction of AVX-512 for vectors and mask registers (Intel SDM, volume 2, "Intel AVX-512 Encoding").
-/// Capstone 4 decodes only part of them, and no distribution has Zydis as an archive.
+/// Capstone 4 decodes only some of them.
 ///
-/// Operands are those that are written, then those that are read; constants are left out. The name tells only what the
-/// proof has to know: whether it is a copy.
+/// The operands in `decoded` are those that are written, then those that are read, without constants. Its name tells
+/// only what the proof needs: `vmovups` for a copy, `vcomi` for a comparison, otherwise `vector`.
 ///
-/// @param bytes   its machine code; `size` of them can be read
+/// @param bytes   the machine code, of which `size` bytes can be read
 /// @param address of the instruction
-/// @param decoded zeros, with a detail of zeros; then the instruction
+/// @param decoded gets the instruction; all of it and of its detail must be 0
 /// @return false if it is another instruction, or one that uses general registers for anything but addresses
 bool decode_evex(const std::uint8_t* bytes, std::size_t size, std::uint64_t address, cs_insn& decoded);
 

@@ -29,6 +29,7 @@ struct Descriptor {
   int number;
 };
 
+/// Reads `bytes` bytes at the offset `from`.
 bool read(int file, void* to, std::size_t bytes, std::uint64_t from) {
   return pread(file, to, bytes, static_cast<off_t>(from)) == static_cast<ssize_t>(bytes);
 }
@@ -42,12 +43,12 @@ void FileImage::read_symbols(int file, std::uint64_t size, const Elf64_Ehdr& hea
     return;
   const auto table = std::ranges::find(sections, Elf64_Word{SHT_SYMTAB}, &Elf64_Shdr::sh_type);
   if (table == sections.end() || table->sh_link >= sections.size()) return;
-  const Elf64_Shdr& texts = sections[table->sh_link];
-  if (table->sh_size > size || texts.sh_size > size) return;
+  const Elf64_Shdr& strings = sections[table->sh_link];
+  if (table->sh_size > size || strings.sh_size > size) return;
   std::vector<Elf64_Sym> symbols(table->sh_size / sizeof(Elf64_Sym));
-  names_.resize(texts.sh_size);
+  names_.resize(strings.sh_size);
   if (!read(file, symbols.data(), symbols.size() * sizeof(Elf64_Sym), table->sh_offset) ||
-      !read(file, names_.data(), names_.size(), texts.sh_offset))
+      !read(file, names_.data(), names_.size(), strings.sh_offset))
     return;
   for (const Elf64_Sym& symbol : symbols) {
     if (ELF64_ST_TYPE(symbol.st_info) == STT_FUNC && symbol.st_value != 0 && symbol.st_name < names_.size())
@@ -89,33 +90,33 @@ std::optional<FileImage> FileImage::open(const std::string& path) {
   FileImage result;
   result.read_symbols(file.number, static_cast<std::uint64_t>(info.st_size), header);
   result.size_ = (end - first + kPage - 1) / kPage * kPage;
-  result.room_ = mmap(nullptr, result.size_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (result.room_ == MAP_FAILED) {
-    result.room_ = nullptr;
+  result.mapping_ = mmap(nullptr, result.size_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (result.mapping_ == MAP_FAILED) {
+    result.mapping_ = nullptr;
     return std::nullopt;
   }
   for (const Elf64_Phdr& segment : headers) {
     if (segment.p_type != PT_LOAD || segment.p_filesz == 0) continue;
     const std::uint64_t before = segment.p_vaddr % kPage;
-    void* const place = static_cast<char*>(result.room_) + (segment.p_vaddr - before - first);
+    void* const place = static_cast<char*>(result.mapping_) + (segment.p_vaddr - before - first);
     const void* const mapped = mmap(place, segment.p_filesz + before, PROT_READ, MAP_PRIVATE | MAP_FIXED, file.number,
                                     static_cast<off_t>(segment.p_offset - before));
     if (mapped == MAP_FAILED) return std::nullopt;
   }
-  result.image_.emplace(reinterpret_cast<std::uint64_t>(result.room_) - first, headers.data(),
+  result.image_.emplace(reinterpret_cast<std::uint64_t>(result.mapping_) - first, headers.data(),
                         static_cast<int>(headers.size()));
   return result;
 }
 
 FileImage::FileImage(FileImage&& other) noexcept
-    : room_(std::exchange(other.room_, nullptr)),
+    : mapping_(std::exchange(other.mapping_, nullptr)),
       size_(other.size_),
       functions_(std::move(other.functions_)),
       names_(std::move(other.names_)),
       image_(std::move(other.image_)) {}
 
 FileImage::~FileImage() {
-  if (room_ != nullptr) munmap(room_, size_);
+  if (mapping_ != nullptr) munmap(mapping_, size_);
 }
 
 }  // namespace steelyard::partition

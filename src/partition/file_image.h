@@ -9,10 +9,10 @@
 
 namespace steelyard::partition {
 
-/// A program or a shared library that is not loaded: its file, mapped as the loader would, without a change to it.
+/// The file of a program or a shared library, mapped as the loader would map it, unchanged.
 class FileImage {
  public:
-  /// Nothing where it is no such file for this machine, or is cut off.
+  /// Nothing if it is no program or library for this machine, or is truncated.
   static std::optional<FileImage> open(const std::string& path);
   FileImage(FileImage&& other) noexcept;
   FileImage(const FileImage&) = delete;
@@ -26,16 +26,17 @@ class FileImage {
 
  private:
   FileImage() = default;
+  /// Fills functions_ and names_; leaves them empty if the file is stripped.
   void read_symbols(int file, std::uint64_t size, const Elf64_Ehdr& header);
 
   struct Symbol {
     std::uint64_t address;
-    std::size_t name;  ///< where it begins in names_
+    std::size_t name;  ///< index of its first character in names_
   };
-  void* room_ = nullptr;
+  void* mapping_ = nullptr;  ///< of size_ bytes
   std::uint64_t size_ = 0;
-  std::vector<Symbol> functions_;  ///< by address
-  std::string names_;
+  std::vector<Symbol> functions_;  ///< ascending by address
+  std::string names_;              ///< the string table of the file
   std::optional<Image> image_;
 };
 

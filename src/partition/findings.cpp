@@ -6,7 +6,7 @@
 namespace steelyard::partition {
 
 namespace {
-constexpr const char* kKept =
+constexpr const char* kHeld =
     "keeps a value that depends on the thread ID or the team size where other functions can read it";
 }
 
@@ -17,14 +17,14 @@ void Findings::add(std::uint64_t sources, const char* why, std::uint64_t where) 
   instruction = where;
 }
 
-void Findings::look_at_words(const State& state, std::uint64_t where) {
-  if (!state.exposed.any()) return;
+void Findings::check_words(const State& state, std::uint64_t where) {
+  if (!state.escaped.any()) return;
   for (const auto& [place, word] : state.words) {
     if (word.value.is_free()) continue;
-    if (state.exposed.contains(place, word.size))
-      add(word.value.sources, kKept, where);
+    if (state.escaped.contains(place, word.size))
+      add(word.value.sources, kHeld, where);
     else
-      kept_.try_emplace(place, Kept{0, where}).first->second.sources |= word.value.sources;
+      held_.try_emplace(place, Held{0, where}).first->second.sources |= word.value.sources;
   }
 }
 
@@ -34,12 +34,12 @@ void Findings::note_read(const Value& address, int size) {
   longest = std::max(longest, size);
 }
 
-void Findings::look_at_unread_words() {
+void Findings::check_unread_words() {
   // Both maps are in the order of their places, so one pass over the reads serves all words.
   auto read = read_.begin();
   int origin = 0;                    // of the reads passed last ...
   std::int64_t read_to = INT64_MIN;  // ... and the end of what they have read
-  for (const auto& [place, word] : kept_) {
+  for (const auto& [place, word] : held_) {
     for (; read != read_.end() &&
            std::pair(read->first.origin, read->first.offset) <= std::pair(place.origin, place.offset);
          ++read) {
@@ -47,7 +47,7 @@ void Findings::look_at_unread_words() {
       read_to = read->first.origin == origin ? std::max(read_to, end) : end;
       origin = read->first.origin;
     }
-    if (origin != place.origin || read_to <= place.offset) add(word.sources, kKept, word.where);
+    if (origin != place.origin || read_to <= place.offset) add(word.sources, kHeld, word.where);
   }
 }
 

@@ -14,7 +14,7 @@ namespace {
 struct Loaded {
   std::string path;
   std::uint64_t shift = 0;
-  std::vector<std::size_t> wanted;  ///< addresses that lie in it, by their place in the list
+  std::vector<std::size_t> wanted;  ///< indices of the addresses that lie in it
 };
 
 struct Search {
@@ -22,7 +22,8 @@ struct Search {
   std::vector<Loaded> found;
 };
 
-int look_at(dl_phdr_info* object, std::size_t, void* data) {
+/// For dl_iterate_phdr(): adds a program or library that contains some of the addresses.
+int add_object(dl_phdr_info* object, std::size_t, void* data) {
   Search& search = *static_cast<Search*>(data);
   Loaded loaded{*object->dlpi_name != '\0' ? object->dlpi_name : "/proc/self/exe", object->dlpi_addr, {}};
   for (int i = 0; i < object->dlpi_phnum; ++i) {
@@ -41,7 +42,7 @@ int look_at(dl_phdr_info* object, std::size_t, void* data) {
 
 std::vector<std::string> function_names(const std::vector<std::uint64_t>& addresses) {
   Search search{addresses, {}};
-  dl_iterate_phdr(look_at, &search);
+  dl_iterate_phdr(add_object, &search);
   std::vector<std::string> names(addresses.size());
   for (const Loaded& loaded : search.found) {
     const std::optional<FileImage> file = FileImage::open(loaded.path);

@@ -6,10 +6,11 @@
 
 namespace steelyard::partition {
 
-/// Reads the symbols of each file that has some of them: about 3 ms for 10,000 functions. From any thread.
+/// The names of the functions that contain these addresses. Reads the symbols of each file that contains some of them:
+/// about 3 ms for 10,000 functions. May be called from any thread.
 ///
 /// @param addresses in code of this process
-/// @return the names of the functions around them, as in their sources; "" for those of a stripped file
+/// @return a name for each address, as in the source; "" if the file is stripped or there is no function
 std::vector<std::string> function_names(const std::vector<std::uint64_t>& addresses);
 
 }  // namespace steelyard::partition

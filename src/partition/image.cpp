@@ -92,6 +92,8 @@ std::string_view Image::imported(std::uint64_t slot) const {
   return found == imports_.end() ? std::string_view{} : found->second;
 }
 
-Function Image::function_at(std::uint64_t address) const { return Unwind(*this, unwind_header_).function_at(address); }
+Function Image::function_at(std::uint64_t address) const {
+  return UnwindTable(*this, unwind_header_).function_at(address);
+}
 
 }  // namespace steelyard::partition

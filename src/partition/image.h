@@ -9,33 +9,34 @@
 
 namespace steelyard::partition {
 
-/// A function as its unwind table shows it, which stripped programs have as well.
+/// A function as the unwind table describes it. Stripped programs have an unwind table, too.
 struct Function {
   std::uint64_t begin = 0, end = 0;
-  /// Where an exception may leave its normal course: a call whose return address is in (from, to] goes on at `pad`.
+  /// An exception of a call whose return address is in (from, to] continues at the landing pad `pad`.
   struct Landing {
     std::uint64_t from, to, pad;
   };
   std::vector<Landing> landings;
-  bool is_part = false;   ///< of a function that begins elsewhere, and comes here by a jump
+  bool is_part = false;   ///< a part that the compiler has split off a function, which jumps to it
   bool is_known = false;  ///< false: there is no function, or its table cannot be read
 };
 
-/// A program or a shared library as it lies in memory: loaded, or its file as it would be loaded, of which only the
-/// mapped bytes are read. What its tables say is never trusted to lie inside of it.
+/// The memory image of a program or a shared library: loaded, or its file mapped as the loader would (file_image.h).
+/// Only the mapped bytes are read; no address in its tables is trusted to lie inside of it.
+///
+/// All addresses are those of the file. In this process, they are greater by `shift`.
 class Image {
  public:
-  /// A part of it that lies at `address` of the process, and at `address - shift` of its own addresses.
   struct Segment {
-    std::uint64_t begin, end;  ///< its own addresses
+    std::uint64_t begin, end;
     bool executable, writable;
     bool contains(std::uint64_t address) const { return address >= begin && address < end; }
   };
-  /// @param shift what is added to its own addresses to find it in memory
-  /// @param headers its program headers
+  /// @param shift where the image is mapped: the address in this process minus the address in the file
+  /// @param headers its program headers, `count` of them
   Image(std::uint64_t shift, const Elf64_Phdr* headers, int count);
 
-  /// The bytes from `address` (its own) to the end of the segment. Empty where it has none.
+  /// The bytes from `address` to the end of its segment. Empty if no segment contains it.
   struct Bytes {
     const std::uint8_t* data = nullptr;
     std::uint64_t size = 0;
@@ -44,10 +45,12 @@ class Image {
   bool is_code(std::uint64_t address) const;
   /// True if neither the program nor the loader writes there.
   bool is_constant(std::uint64_t address) const;
-  /// The function that this address is in.
+  /// The function that contains this address.
   Function function_at(std::uint64_t address) const;
-  /// The function of another object whose address the loader writes into this word. Empty where there is none.
+  /// The name of the function whose address the loader writes into the word at `slot`: a function of another object.
+  /// Empty if the loader writes no such address there.
   std::string_view imported(std::uint64_t slot) const;
+  /// All such words: their addresses, with the names.
   const std::map<std::uint64_t, std::string_view>& imports() const { return imports_; }
   const std::vector<Segment>& segments() const { return segments_; }
   std::uint64_t shift() const { return shift_; }
@@ -63,8 +66,5 @@ class Image {
   std::uint64_t unwind_header_ = 0;
   std::map<std::uint64_t, std::string_view> imports_;
 };
-
-/// By this name compilers, and programs, ask for a thread's number or for how many there are.
-inline bool is_query(std::string_view name) { return name == "omp_get_thread_num" || name == "omp_get_num_threads"; }
 
 }  // namespace steelyard::partition

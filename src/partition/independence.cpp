@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "partition/callee.h"
 #include "partition/instruction.h"
+#include "partition/known_functions.h"
 #include "partition/proof.h"
 #include "partition/register_use.h"
 #include "partition/waiting_loop.h"
@@ -20,13 +20,12 @@ namespace steelyard::partition {
 
 namespace {
 
-// For a body with all that it calls.
-constexpr int kMost = kMostInstructions / 2;
+// A limit of time: the instructions of a body with all that it calls.
+constexpr int kMostWithCallees = kMostInstructions / 2;
 constexpr std::int64_t kStackProtector =
     0x28;  // Format: gcc on x86-64, the word of thread-local data that gcc's own checks of the stack read
 
-/// True for an instruction that tells one thread from another, or has an effect on all that its thread computes from
-/// then on.
+/// True for an instruction whose result differs between threads, or that affects what its thread computes afterwards.
 bool is_of_the_thread(x86_insn kind) {
   static constexpr x86_insn kinds[] = {
       X86_INS_SYSCALL,  X86_INS_SYSENTER, X86_INS_INT,      X86_INS_RDFSBASE, X86_INS_RDGSBASE,  X86_INS_WRFSBASE,
@@ -35,7 +34,7 @@ bool is_of_the_thread(x86_insn kind) {
   return std::find(std::begin(kinds), std::end(kinds), kind) != std::end(kinds);
 }
 
-/// Of another object: a function that gcc itself knows, and so needs not be looked at.
+/// True for functions of other objects that are known by their names to wait for no thread.
 bool waits_for_no_thread(std::string_view name) {
   static constexpr std::string_view of_openmp[] = {"GOMP_critical_start",      "GOMP_critical_end",
                                                    "GOMP_critical_name_start", "GOMP_critical_name_end",
@@ -51,14 +50,14 @@ bool waits_for_no_thread(std::string_view name) {
   const auto is = [&](std::string_view known) { return known == name; };
   const auto begins = [&](std::string_view prefix) { return name.starts_with(prefix); };
   if (begins("omp_")) return name == "omp_get_wtime" || name == "omp_get_max_threads";
-  // What is thrown is destroyed through a pointer.
+  // Its third argument is a pointer to the destructor of the exception.
   if (name == "__cxa_throw") return false;
   if (begins("GOMP_")) return std::any_of(std::begin(of_openmp), std::end(of_openmp), is);
   return is_known(name) || !returns(name) || std::any_of(std::begin(others), std::end(others), is) ||
          std::any_of(std::begin(of_fortran), std::end(of_fortran), begins);
 }
 
-/// Looks through a body and what it calls.
+/// Examines a body and what it calls.
 class Search {
  public:
   Search(const Image& image, std::uint64_t body) : image_(image), body_(body), open_{body}, seen_{body} {}
@@ -72,8 +71,8 @@ class Search {
       for (std::uint64_t at = function.begin; at < function.end; at = instructions.back().next()) {
         const std::optional<Instruction> i = decoder_.at(image_, at);
         if (!i) return "has an instruction that cannot be decoded";
-        if (++count_ > kMost) return "is too long";
-        if (std::string reason = look_at(*i, function); !reason.empty()) return reason;
+        if (++count_ > kMostWithCallees) return "is too long";
+        if (std::string reason = why_not(*i, function); !reason.empty()) return reason;
         instructions.push_back(*i);
       }
       if (has_waiting_loop(instructions)) return "may wait in a loop";
@@ -82,7 +81,7 @@ class Search {
   }
 
  private:
-  std::string look_at(const Instruction& i, const Function& function) {
+  std::string why_not(const Instruction& i, const Function& function) {
     for (int n = 0; n < i.operands(); ++n) {
       const cs_x86_op& operand = i.operand(n);
       const bool local =
@@ -97,15 +96,15 @@ class Search {
     std::optional<std::uint64_t> slot = i.slot();
     const std::optional<std::uint64_t> target = i.target();
     if (target && !is_call && *target >= function.begin && *target < function.end) return "";
-    if (target) slot = slot_behind(image_, decoder_, *target);
-    if (slot) return look_at(image_.imported(*slot), function);
+    if (target) slot = slot_of_stub(image_, decoder_, *target);
+    if (slot) return why_not_calling(image_.imported(*slot), function);
     if (!target) return is_call ? "calls through a pointer" : "jumps to where it cannot be followed";
     const std::uint64_t entry = image_.function_at(*target).begin;
     if (seen_.insert(entry).second) open_.push_back(*target);
     return "";
   }
 
-  std::string look_at(std::string_view callee, const Function& function) {
+  std::string why_not_calling(std::string_view callee, const Function& function) {
     if (callee.empty()) return "calls through a pointer";
     if (!is_query(callee)) return waits_for_no_thread(callee) ? "" : fmt::format("calls {}()", callee);
     divides_ = divides_ || callee == "omp_get_num_threads";
@@ -118,10 +117,10 @@ class Search {
   const Image& image_;
   std::uint64_t body_;
   Decoder decoder_;
-  std::vector<std::uint64_t> open_;
-  std::set<std::uint64_t> seen_, proved_;
-  int count_ = 0;
-  bool divides_ = false;
+  std::vector<std::uint64_t> open_;        // functions to examine, by their begin
+  std::set<std::uint64_t> seen_, proved_;  // functions that were in open_; those whose queries were examined
+  int count_ = 0;                          // instructions so far
+  bool divides_ = false;                   // it asks for the number of threads
 };
 
 }  // namespace

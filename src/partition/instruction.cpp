@@ -13,7 +13,7 @@ namespace steelyard::partition {
 
 namespace {
 
-/// The whole register, then its parts: 4 bytes, 2, the lowest one and the second one.
+/// Names of general registers: of 8 bytes, 4, 2, the lowest byte and the second byte.
 constexpr std::array<std::array<x86_reg, 5>, kRegisters> kNames{{
     {X86_REG_RAX, X86_REG_EAX, X86_REG_AX, X86_REG_AL, X86_REG_AH},
     {X86_REG_RCX, X86_REG_ECX, X86_REG_CX, X86_REG_CL, X86_REG_CH},
@@ -66,7 +66,7 @@ int vector_of(x86_reg name) {
 
 namespace {
 
-// Format: x86. Bytes of an instruction, at most, rounded up.
+// Format: x86. The greatest length of an instruction in bytes, rounded up.
 constexpr std::uint64_t kLongest = 16;
 
 }  // namespace
@@ -185,7 +185,7 @@ std::optional<Instruction> Decoder::at(const Image& image, std::uint64_t address
   std::uint64_t next = address;
   const std::size_t size = std::min<std::uint64_t>(there.size, kLongest);
   std::size_t left = size;
-  // cs_disasm() would allocate each part of it, and all of it once more.
+  // cs_disasm() would allocate the instruction and its detail separately, and an array of instructions.
   auto decoded = std::make_shared<Instruction::Decoded>();
   if (!cs_disasm_iter(handle_, &from, &left, &next, &decoded->instruction)) {
     decoded = std::make_shared<Instruction::Decoded>();
@@ -196,8 +196,8 @@ std::optional<Instruction> Decoder::at(const Image& image, std::uint64_t address
 
 }  // namespace steelyard::partition
 
-// Capstone's decoders of other machines are left out: 5 MB, and 77,000 addresses that the loader would set at each
-// program's start (0.9 ms).
+// These definitions replace Capstone's decoders for other machines, which would add 5 MB, and 77,000 addresses that the
+// loader sets at each program's start (0.9 ms).
 #define STEELYARD_LEAVE_OUT(machine)                                     \
   extern "C" cs_err machine##_global_init(void*) { return CS_ERR_ARCH; } \
   extern "C" cs_err machine##_option(csh, cs_opt_type, size_t) { return CS_ERR_ARCH; }

@@ -31,22 +31,22 @@ enum GeneralRegister : int {
   kR15,
   kRegisters
 };
-/// Registers of other kinds: vector registers from 0, as AVX-512 numbers them, then mask registers, then those of x87
-/// and MMX as one; and how many there are.
+/// Registers of other kinds: vector registers, as AVX-512 numbers them; mask registers; those of x87 and MMX together;
+/// and how many there are.
 enum OtherRegister : int { kXmm0, kXmm1, kXmm8 = 8, kMask0 = 32, kX87 = 40, kVectorRegisters };
-/// Registers of arguments, and those that a function may overwrite (System V ABI).
+/// General registers that hold arguments, in their order, and those that a callee may overwrite (System V ABI).
 constexpr int kArguments[] = {kRdi, kRsi, kRdx, kRcx, kR8, kR9};
 constexpr int kCallerSaved[] = {kRax, kRcx, kRdx, kRsi, kRdi, kR8, kR9, kR10, kR11};
-/// A GeneralRegister, whatever part of it is named; -1 if it is none.
+/// The GeneralRegister of which `name` is the whole or a part; -1 if there is none.
 int number_of(x86_reg name);
 /// The name of a whole GeneralRegister.
 x86_reg name_of(int number);
-/// True for the second byte of a general register.
+/// True for ah, bh, ch and dh, the second bytes of general registers.
 bool is_second_byte(x86_reg name);
-/// An OtherRegister; -1 for a general register, or one that holds no data.
+/// The OtherRegister of this name; -1 for a general register, or one that holds no data.
 int vector_of(x86_reg name);
 
-/// One decoded instruction.
+/// One decoded instruction. Operands are in Intel's order: the target comes first.
 class Instruction {
  public:
   struct Decoded {
@@ -66,29 +66,31 @@ class Instruction {
   int operands() const { return decoded_->detail.x86.op_count; }
   const cs_x86_op& operand(int i) const { return decoded_->detail.x86.operands[i]; }
   bool is_in(cs_group_type group) const;
-  /// A move of a general register, memory or a number, with or without extension.
+  /// True for moves between general registers, memory and constants, with or without extension.
   bool is_move() const;
-  /// As `xor %eax, %eax` does.
+  /// True for instructions like `xor %eax, %eax`.
   bool names_one_register_twice() const;
-  /// General registers that it may read, and those that it surely overwrites, a bit each.
+  /// General registers that it may read, a bit each.
   std::uint32_t reads() const;
+  /// General registers that it surely overwrites, a bit each.
   std::uint32_t writes() const;
-  /// True if its first operand is a vector register of which it surely reads nothing.
+  /// True if its first operand is a vector register whose old content it surely does not read.
   bool overwrites_vector() const;
-  /// True if the flags are another instruction's no more.
+  /// True if it sets the flags, or some of them.
   bool sets_flags() const;
-  /// True if it compares vectors, mask registers or x87 registers, and writes nothing but flags. Not vptestmd and the
-  /// like: they write a mask register, and leave the flags alone.
+  /// True if it compares vectors, mask registers or x87 registers, and writes nothing but flags. False for vptestmd
+  /// and the like: they write a mask register, and leave the flags alone.
   bool compares_vectors() const;
-  /// True if it compares strings in vectors: it writes flags and a register.
+  /// True if it compares strings in vectors. Such instructions write flags and a register.
   bool compares_strings() const;
   /// The condition code of a conditional jump (Intel SDM, volume 2, "tttn"): an odd code negates the even code before.
   std::optional<int> condition() const;
-  /// Where a direct jump or call goes to.
+  /// The target of a direct jump or call.
   std::optional<std::uint64_t> target() const;
-  /// The word that an indirect jump or call reads its target from, where that has an address of its own.
+  /// The word that an indirect jump or call reads its target from, if the address of that word is a constant.
   std::optional<std::uint64_t> slot() const;
-  /// General registers that it reads or writes without naming them.
+  /// Calls `use(register, is it written)` for registers that it reads or writes without naming them: a GeneralRegister,
+  /// or -1 for others.
   template <typename Use>
   void for_implicit(const Use& use) const {
     for (int i = 0; i < decoded_->detail.regs_read_count; ++i)
@@ -101,13 +103,14 @@ class Instruction {
   std::shared_ptr<const Decoded> decoded_;
 };
 
+/// Decodes x86-64 code, by Capstone and evex.h. at() may be called by one thread at a time.
 class Decoder {
  public:
   Decoder();
   ~Decoder();
   Decoder(const Decoder&) = delete;
   Decoder& operator=(const Decoder&) = delete;
-  /// Nothing where there are no bytes or no valid instruction.
+  /// The instruction at an address; nothing if there is no code or no valid instruction.
   std::optional<Instruction> at(const Image& image, std::uint64_t address) const;
 
  private:

@@ -14,14 +14,14 @@ namespace steelyard::partition {
 
 namespace {
 
-/// Format: bytes of a table's entry. An address, or what is added to one.
+/// Format: bytes of a table's entry: an address, or an offset from one.
 enum EntrySize : int { kOffset = 4, kAddress = 8 };
-/// Condition codes (Intel SDM, volume 2, "tttn"): of unsigned numbers.
+/// Condition codes for unsigned numbers (Intel SDM, volume 2, "tttn").
 enum Condition : int { kBelow = 2, kNotAbove = 6 };
 
 bool is_register(const cs_x86_op& operand) { return operand.type == X86_OP_REG && number_of(operand.reg) >= 0; }
 
-bool is_lost_over_call(int reg) {
+bool is_caller_saved(int reg) {
   return std::find(std::begin(kCallerSaved), std::end(kCallerSaved), reg) != std::end(kCallerSaved);
 }
 
@@ -30,14 +30,14 @@ bool keeps_flags(const Instruction& i) {
          i.kind() == X86_INS_PUSH || i.kind() == X86_INS_POP;
 }
 
-/// In doubt, true. Not for calls.
+/// True if it may change this register. Not for calls.
 bool may_change(const Instruction& i, int reg) {
   if (i.kind() == X86_INS_CMP || i.kind() == X86_INS_TEST || i.kind() == X86_INS_NOP) return false;
   if (i.kind() == X86_INS_SYSCALL || i.is_in(CS_GRP_INT)) return true;
   if (i.kind() == X86_INS_CDQE && reg == kRax) return true;
   if ((i.kind() == X86_INS_PUSH || i.kind() == X86_INS_POP) && reg == kRsp) return true;
-  const bool counts = reg == kRcx && i.name()[0] == 'r' && i.name()[1] == 'e' && i.name()[2] == 'p';
-  bool changes = counts;
+  const bool is_rep = reg == kRcx && i.name()[0] == 'r' && i.name()[1] == 'e' && i.name()[2] == 'p';
+  bool changes = is_rep;
   const bool reads_others = i.is_move() || i.kind() == X86_INS_ADD || i.kind() == X86_INS_SUB;
   for (int n = 0; n < i.operands(); ++n) {
     const bool is_it = i.operand(n).type == X86_OP_REG && number_of(i.operand(n).reg) == reg;
@@ -47,7 +47,7 @@ bool may_change(const Instruction& i, int reg) {
   return changes;
 }
 
-/// Where an index is: in a register, or in memory at the sum of registers, each times a factor, and a number.
+/// Where an index is: in a register; or in memory, at an address that is a linear combination of registers.
 struct Place {
   int reg = -1;  ///< -1: in memory
   int size = 0;  ///< in memory, in bytes
@@ -55,7 +55,8 @@ struct Place {
   std::uint64_t displacement = 0;
   auto operator<=>(const Place&) const = default;
 
-  /// Adds an address as this instruction computes it, so many times. False if that is no such sum.
+  /// Adds `times` the address that this instruction computes.
+  /// @return false if that is no linear combination of general registers
   bool add(const Instruction& i, const x86_op_mem& address, std::int64_t times) {
     displacement += static_cast<std::uint64_t>(times) * static_cast<std::uint64_t>(address.disp);
     if (address.base == X86_REG_RIP) displacement += static_cast<std::uint64_t>(times) * i.next();
@@ -76,11 +77,10 @@ std::optional<Place> place_of(const Instruction& i, const cs_x86_op& operand) {
   return operand.type == X86_OP_MEM && place.add(i, operand.mem, 1) ? std::optional(place) : std::nullopt;
 }
 
-/// What the flags are known to say of the comparison that set them: its first operand is below its second, or not above
-/// it.
+/// What is known of the comparison that set the flags: its first operand is below its second, or not above it.
 enum class Limit : std::uint8_t { none, below, not_above };
 
-/// Before an instruction, on a way back from a jump.
+/// Where the backward search is: before an instruction, with the place that the index has there.
 struct Point {
   std::uint64_t address = 0;
   Place index;
@@ -91,10 +91,10 @@ struct Point {
 struct Table {
   std::uint64_t address = 0;
   Place index;
-  std::uint64_t where = 0;  ///< the instruction that finds the index there
+  std::uint64_t where = 0;  ///< the instruction before which the index is at that place
 };
 
-/// Looks back from a jump.
+/// Searches backwards from a jump.
 class Search {
  public:
   explicit Search(const KnownCode& code) : code_(code) {}
@@ -104,6 +104,7 @@ class Search {
     EntrySize size = kAddress;
     std::uint64_t base = 0;  ///< what is added to each entry
   };
+  /// The table that a jump reads; nothing if it is not known.
   std::optional<Found> find(const Instruction& jump) const {
     if (jump.operands() != 1) return std::nullopt;
     const cs_x86_op& to = jump.operand(0);
@@ -123,8 +124,8 @@ class Search {
     return std::nullopt;
   }
 
-  /// The highest value that an index may have, on all ways to where it is found. A comparison of a part of a register
-  /// counts for all of it: the rest is 0, or the program would read past its table.
+  /// The highest value that the index may have, on any way to the jump; nothing if it is not known. A comparison of a
+  /// part of a register counts for the whole: the rest is 0, or the program would read past its table.
   std::optional<std::uint64_t> highest(const Table& table) const {
     std::optional<std::uint64_t> highest;
     std::set<Point> seen;
@@ -132,16 +133,16 @@ class Search {
     while (!open.empty()) {
       const Point after = open.back();
       open.pop_back();
-      const auto before = code_.before.find(after.address);
-      if (before == code_.before.end()) return std::nullopt;
-      for (const std::uint64_t address : before->second) {
+      const auto predecessors = code_.predecessors.find(after.address);
+      if (predecessors == code_.predecessors.end()) return std::nullopt;
+      for (const std::uint64_t address : predecessors->second) {
         const Instruction* const i = code_.find(address).instruction;
         Point point = after;
         point.address = address;
         if (i == nullptr) return std::nullopt;
         if (const auto most = bound(*i, point))
           highest = std::max(highest.value_or(0), *most);
-        else if (!pass(*i, after.address, point))
+        else if (!step_back(*i, after.address, point))
           return std::nullopt;
         else if (seen.insert(point).second)
           open.push_back(point);
@@ -151,12 +152,12 @@ class Search {
   }
 
  private:
-  /// The one instruction that has written a register last; null if there may be several.
+  /// The instruction that wrote a register last before `address`; null if there may be several.
   const Instruction* definition(int reg, std::uint64_t address) const {
     while (true) {
-      const auto before = code_.before.find(address);
-      if (before == code_.before.end() || before->second.size() != 1) return nullptr;
-      address = before->second[0];
+      const auto predecessors = code_.predecessors.find(address);
+      if (predecessors == code_.predecessors.end() || predecessors->second.size() != 1) return nullptr;
+      address = predecessors->second[0];
       const Instruction* const i = code_.find(address).instruction;
       if (i == nullptr || i->is_in(CS_GRP_CALL)) return nullptr;
       if (may_change(*i, reg)) return i;
@@ -171,15 +172,15 @@ class Search {
     while (!open.empty()) {
       const auto [after, held] = open.back();
       open.pop_back();
-      const auto before = code_.before.find(after);
-      if (before == code_.before.end()) return std::nullopt;
-      for (const std::uint64_t at : before->second) {
+      const auto predecessors = code_.predecessors.find(after);
+      if (predecessors == code_.predecessors.end()) return std::nullopt;
+      for (const std::uint64_t at : predecessors->second) {
         const Instruction* const i = code_.find(at).instruction;
         if (i == nullptr) return std::nullopt;
         int source = held;
         std::optional<std::uint64_t> written;
         if (i->is_in(CS_GRP_CALL)) {
-          if (is_lost_over_call(held)) return std::nullopt;
+          if (is_caller_saved(held)) return std::nullopt;
         } else if (may_change(*i, held)) {
           written = number_written(*i);
           source = copied(*i);
@@ -195,7 +196,7 @@ class Search {
     return number;
   }
 
-  /// By `lea address(%rip), register` or `mov $address, register`.
+  /// The number that `lea address(%rip), register` or `mov $number, register` writes.
   static std::optional<std::uint64_t> number_written(const Instruction& i) {
     if (i.operands() != 2 || !is_register(i.operand(0)) || i.operand(0).size < 4) return std::nullopt;
     const cs_x86_op& from = i.operand(1);
@@ -207,19 +208,20 @@ class Search {
     return is_whole ? number : number & UINT32_MAX;
   }
 
-  /// The register that is copied as a whole; -1 if it is none.
+  /// The source of a copy from register to register, of 8 bytes; -1 for other instructions.
   static int copied(const Instruction& i) {
     const bool copies = i.kind() == X86_INS_MOV && i.operands() == 2 && is_register(i.operand(0)) &&
                         is_register(i.operand(1)) && i.operand(0).size == 8;
     return copies ? number_of(i.operand(1).reg) : -1;
   }
 
+  /// The table of addresses that an instruction loads one of.
   std::optional<Found> addresses(const Instruction& load, const cs_x86_op& from) const {
     const auto table = from.size == kAddress ? table_at(load, from.mem, kAddress) : std::nullopt;
     return table ? std::optional(Found{*table, kAddress, 0}) : std::nullopt;
   }
 
-  /// Of which a register holds an entry, extended to 8 bytes.
+  /// The table of offsets of which a register holds one, extended to 8 bytes.
   std::optional<Table> table_of_offset(int reg, std::uint64_t address) const {
     const Instruction* i = definition(reg, address);
     if (i == nullptr) return std::nullopt;
@@ -236,6 +238,7 @@ class Search {
     return loads ? table_at(*i, i->operand(1).mem, kOffset) : std::nullopt;
   }
 
+  /// The table that an instruction loads an entry of, from the operand `from`.
   std::optional<Table> table_at(const Instruction& load, const x86_op_mem& from, EntrySize size) const {
     const int base = number_of(from.base), index = number_of(from.index);
     if (from.segment != X86_REG_INVALID || index < 0 || (base < 0 && from.base != X86_REG_INVALID)) return std::nullopt;
@@ -257,7 +260,7 @@ class Search {
     return std::nullopt;
   }
 
-  /// The highest value of the index at `point` if this instruction says so.
+  /// The highest value of the index at `point` if this instruction limits it.
   std::optional<std::uint64_t> bound(const Instruction& i, const Point& point) const {
     const bool compares = i.kind() == X86_INS_CMP && point.limit != Limit::none;
     if ((!compares && i.kind() != X86_INS_AND) || i.operands() != 2 || i.operand(1).type != X86_OP_IMM)
@@ -273,31 +276,30 @@ class Search {
     return most > 0 ? std::optional(most - 1) : std::nullopt;
   }
 
-  /// True if two places are known to be one. gcc writes an address once with the registers from which it has computed
-  /// another.
-  /// @param address before this instruction
+  /// True if two places are known to be the same before the instruction at `address`. gcc may express one address by
+  /// different registers, of which it has computed some from others.
   bool are_same(Place a, Place b, std::uint64_t address) const {
     while (a != b) {
       if (a.reg >= 0 || b.reg >= 0 || a.size != b.size) return false;
-      const auto before = code_.before.find(address);
-      if (before == code_.before.end() || before->second.size() != 1) return false;
-      address = before->second[0];
+      const auto predecessors = code_.predecessors.find(address);
+      if (predecessors == code_.predecessors.end() || predecessors->second.size() != 1) return false;
+      address = predecessors->second[0];
       const Instruction* const i = code_.find(address).instruction;
-      if (i == nullptr || i->is_in(CS_GRP_CALL) || !pass_address(*i, a) || !pass_address(*i, b)) return false;
+      if (i == nullptr || i->is_in(CS_GRP_CALL) || !step_back_address(*i, a) || !step_back_address(*i, b)) return false;
     }
     return true;
   }
 
-  /// From behind an instruction to before it. False if it is not known where the index is there.
-  /// @param next the instruction after it
-  static bool pass(const Instruction& i, std::uint64_t next, Point& point) {
+  /// Moves `point` backwards over an instruction. False if it is not known where the index is before it.
+  /// @param next the instruction that is executed after it
+  static bool step_back(const Instruction& i, std::uint64_t next, Point& point) {
     if (i.is_in(CS_GRP_CALL)) {
       point.limit = Limit::none;
-      return point.index.reg >= 0 && !is_lost_over_call(point.index.reg);
+      return point.index.reg >= 0 && !is_caller_saved(point.index.reg);
     }
-    if (i.is_in(CS_GRP_JUMP)) return pass_jump(i, next, point);
+    if (i.is_in(CS_GRP_JUMP)) return step_back_jump(i, next, point);
     if (!keeps_flags(i)) point.limit = Limit::none;
-    if (point.index.reg < 0) return pass_memory(i, point.index);
+    if (point.index.reg < 0) return step_back_memory(i, point.index);
     if (!may_change(i, point.index.reg) || i.kind() == X86_INS_CDQE) return true;
     if (!i.is_move() || i.operands() != 2 || i.operand(0).size < 4) return false;
     const std::optional<Place> source = place_of(i, i.operand(1));
@@ -305,17 +307,17 @@ class Search {
     return source.has_value();
   }
 
-  /// Of an index in memory. What other threads write there does not count: the program reads it again without need.
-  static bool pass_memory(const Instruction& i, Place& place) {
-    // What `push` writes lies below all variables.
+  /// The same for an index in memory. Writes of other threads do not matter: the program would race with them.
+  static bool step_back_memory(const Instruction& i, Place& place) {
+    // `push` writes below all variables.
     const bool writes_nothing =
         i.kind() == X86_INS_CMP || i.kind() == X86_INS_TEST || i.kind() == X86_INS_NOP || i.kind() == X86_INS_PUSH;
     const bool writes_register = (i.kind() == X86_INS_LEA || i.is_move()) && is_register(i.operand(0));
-    return (writes_nothing || writes_register) && pass_address(i, place);
+    return (writes_nothing || writes_register) && step_back_address(i, place);
   }
 
-  /// Of a place in memory: its address from what registers held before an instruction that is no call.
-  static bool pass_address(const Instruction& i, Place& place) {
+  /// Expresses the address of a place in memory by the registers as they were before an instruction (not a call).
+  static bool step_back_address(const Instruction& i, Place& place) {
     for (int r = 0; r < kRegisters; ++r) {
       if (place.factor[r] == 0 || !may_change(i, r)) continue;
       const std::int64_t times = std::exchange(place.factor[r], 0);
@@ -328,7 +330,7 @@ class Search {
     return true;
   }
 
-  static bool pass_jump(const Instruction& i, std::uint64_t next, Point& point) {
+  static bool step_back_jump(const Instruction& i, std::uint64_t next, Point& point) {
     if (i.kind() == X86_INS_JMP) return true;
     const std::optional<int> condition = i.condition();
     const std::optional<std::uint64_t> target = i.target();
@@ -345,8 +347,8 @@ class Search {
 
 }  // namespace
 
-std::vector<std::uint64_t> ways_through_table(const Image& image, const KnownCode& code, const Instruction& jump,
-                                              std::uint64_t entry) {
+std::vector<std::uint64_t> targets_of_table(const Image& image, const KnownCode& code, const Instruction& jump,
+                                            std::uint64_t entry) {
   const Search search(code);
   const auto found = search.find(jump);
   const auto highest = found ? search.highest(found->table) : std::nullopt;

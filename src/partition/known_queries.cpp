@@ -26,7 +26,7 @@ namespace steelyard::partition {
 
 namespace {
 
-/// Return addresses and answers. Entries are added, and all of them cleared at once, so that it is read without a lock.
+/// Answers by return address. Can be read without a lock: entries are only added, or all cleared at once.
 class Table {
  public:
   std::optional<bool> find(std::uint64_t address) const {
@@ -38,7 +38,8 @@ class Table {
     return false;
   }
 
-  /// By one thread at a time. What is not proved once never is. If the table is full, nothing more is proved.
+  /// One thread at a time. A query that was added as unproved can only stay so. If the table is full, find() returns
+  /// false for further queries.
   void add(std::uint64_t address, bool proved) {
     for (std::size_t at = place(address), n = 0; n < kSize; ++n, at = (at + 1) % kSize) {
       const std::uint64_t entry = entries_[at].load(std::memory_order_relaxed);
@@ -67,9 +68,9 @@ std::mutex g_proving;
 /// A program or library in memory.
 struct Loaded {
   Image image;
-  std::uint64_t file;  // names its file on this node; 0: not known
+  std::uint64_t file;  // a hash that identifies its file on this node; 0: not known
 };
-/// Each of which is read once. Never destroyed: other threads may still ask while the process ends.
+/// All that were needed so far, by their shift. Never destroyed: other threads may still ask while the process ends.
 std::map<std::uint64_t, Loaded>& images() {
   static auto& all = *new std::map<std::uint64_t, Loaded>;
   return all;
@@ -81,7 +82,7 @@ std::uint64_t hash_of(Part... part) {
   return base::fnv1a(std::as_bytes(std::span(parts)));
 }
 
-/// Of the same file, other processes of the node have the same code.
+/// A hash that identifies a file on this node: processes that have loaded the same file have the same code.
 std::uint64_t file_of(const char* path) {
   struct stat file = {};
   if (stat(*path != '\0' ? path : "/proc/self/exe", &file) != 0) return 0;
@@ -93,8 +94,8 @@ struct Search {
   const Loaded* found;
 };
 
-/// The program or library that this address lies in.
-int look_at(dl_phdr_info* loaded, std::size_t, void* data) {
+/// For dl_iterate_phdr(): stops at the program or library that contains Search::address.
+int find_object(dl_phdr_info* loaded, std::size_t, void* data) {
   Search& search = *static_cast<Search*>(data);
   for (int i = 0; i < loaded->dlpi_phnum; ++i) {
     const Elf64_Phdr& segment = loaded->dlpi_phdr[i];
@@ -111,28 +112,28 @@ int look_at(dl_phdr_info* loaded, std::size_t, void* data) {
   return 0;
 }
 
-/// While g_proving is locked. Null where the address is in no loaded object.
+/// The program or library that contains an address; null if there is none. g_proving must be locked.
 const Loaded* object_around(std::uint64_t address) {
   Search search{address, nullptr};
-  dl_iterate_phdr(look_at, &search);
+  dl_iterate_phdr(find_object, &search);
   return search.found;
 }
 
 std::atomic<NodeAnswers*> g_node = nullptr;  // written while g_proving is locked; null: this process decodes for itself
 
-/// A function in memory.
+/// A function of a program or library.
 struct Place {
   const Loaded& object;
-  Function function;  // by the image's own addresses
-  bool is_body;       // of the present region
+  Function function;
+  bool is_body;  // of the present region
 };
-/// `address` is the image's own.
+/// The function at an address of the image.
 Place place_of(const Loaded& object, std::uint64_t address, const void* body) {
   const Function function = object.image.function_at(address);
   return {object, function, function.begin + object.image.shift() == reinterpret_cast<std::uint64_t>(body)};
 }
 
-/// Names a function in NodeAnswers; 0 if other processes are not known to have it.
+/// The key of a function in NodeAnswers; 0 if nothing is shared or it is not known whether other processes have it.
 std::uint64_t node_key(const Place& place) {
   const auto& [object, function, is_body] = place;
   if (g_node.load() == nullptr || object.file == 0 || !function.is_known || function.end <= function.begin) return 0;
@@ -141,21 +142,22 @@ std::uint64_t node_key(const Place& place) {
   if (there.size < size) return 0;
   return hash_of(object.file, function.begin, is_body, base::fnv1a(std::as_bytes(std::span(there.data, size))));
 }
+/// The key of a query of that function.
 std::uint64_t node_key(std::uint64_t function_key, std::uint64_t query) { return hash_of(function_key, query); }
 
 /// What is known of a function.
 struct Known {
-  bool all_proved = false;     // its queries
-  std::uint64_t node_key = 0;  // where NodeAnswers has its queries; 0: they are in g_known
+  bool all_proved = false;     // all of its queries
+  std::uint64_t node_key = 0;  // its key if NodeAnswers has its queries; 0: they are in g_known
 };
-/// By its begin and whether it is the body of a region.
+/// All functions that were asked about, by where they begin and whether they are the body of a region.
 std::map<std::pair<std::uint64_t, bool>, Known>& functions() {
   static auto& all = *new std::map<std::pair<std::uint64_t, bool>, Known>;
   return all;
 }
 
-/// True if the answer of another process will do. A body with a query that is not proved keeps its thread count, so its
-/// other queries do not matter.
+/// Looks up the answer of another process. True if that is enough. A body with a query that is not proved keeps its
+/// thread count, so its other queries do not matter.
 bool has_node_answer(std::uint64_t key, bool is_body, Known& known) {
   if (key == 0) return false;
   const NodeAnswers::Answer answer = g_node.load()->find(key);
@@ -164,8 +166,8 @@ bool has_node_answer(std::uint64_t key, bool is_body, Known& known) {
   return known.all_proved || (is_body && answer == NodeAnswers::Answer::unproved);
 }
 
-/// While g_proving is locked. `address` is the image's own.
-const Known& look_at_function(const Loaded& object, std::uint64_t address, const void* body) {
+/// What is known of the function at an address of the image; decodes it if necessary. g_proving must be locked.
+const Known& known_function(const Loaded& object, std::uint64_t address, const void* body) {
   const Image& image = object.image;
   const Place place = place_of(object, address, body);
   const auto [entry, is_new] = functions().try_emplace({place.function.begin + image.shift(), place.is_body});
@@ -185,21 +187,21 @@ const Known& look_at_function(const Loaded& object, std::uint64_t address, const
   return known;
 }
 
-/// While g_proving is locked. The key of a body, with the object that it lies in, or 0.
+/// The key of a region's body, or 0. g_proving must be locked.
 std::uint64_t node_key_of(const void* body) {
   const auto address = reinterpret_cast<std::uint64_t>(body);
   const Loaded* const object = address != 0 && g_node.load() != nullptr ? object_around(address) : nullptr;
   return object == nullptr ? 0 : node_key(place_of(*object, address - object->image.shift(), body));
 }
 
-std::atomic<std::int64_t> g_decoding{0};
+std::atomic<std::int64_t> g_decoding_ns{0};
 
-/// Adds the time on a core for which it lives, so that other threads of this core do not count.
-class Decoding {
+/// Adds the CPU time of this thread, from its construction to its destruction, to the time for decoding.
+class DecodingTimer {
  public:
-  ~Decoding() {
+  ~DecodingTimer() {
     const std::int64_t time = base::thread_cpu_ns() - begin_;
-    g_decoding.fetch_add(time, std::memory_order_relaxed);
+    g_decoding_ns.fetch_add(time, std::memory_order_relaxed);
     if (NodeAnswers* const node = g_node.load()) node->add_decoding(time);
   }
 
@@ -212,7 +214,7 @@ class Decoding {
 std::string why_not_independent(const void* body) {
   const auto address = reinterpret_cast<std::uint64_t>(body);
   const std::scoped_lock lock(g_proving);
-  const Decoding decoding;
+  const DecodingTimer timer;
   const Loaded* const object = address != 0 ? object_around(address) : nullptr;
   return object != nullptr ? why_not_independent(object->image, address - object->image.shift()) : "has unknown code";
 }
@@ -222,12 +224,12 @@ bool is_proved(const void* return_address, const void* body) {
   if (const std::optional<bool> known = g_known.find(address)) return *known;
   const std::scoped_lock lock(g_proving);
   if (const std::optional<bool> known = g_known.find(address)) return *known;
-  const Decoding decoding;
+  const DecodingTimer timer;
   // The call itself lies before its return address, which may be another function's begin.
   bool proved = false;
   if (const Loaded* const object = object_around(address)) {
     const std::uint64_t own = address - object->image.shift();
-    const Known& function = look_at_function(*object, own - 1, body);
+    const Known& function = known_function(*object, own - 1, body);
     const NodeAnswers* const node = g_node.load();
     proved = function.node_key != 0 && node != nullptr &&
              node->find(node_key(function.node_key, own)) == NodeAnswers::Answer::proved;
@@ -236,12 +238,12 @@ bool is_proved(const void* return_address, const void* body) {
   return g_known.find(address).value_or(false);
 }
 
-bool may_ask(const void* body) {
+bool has_unproved_query(const void* body) {
   const auto address = reinterpret_cast<std::uint64_t>(body);
   const std::scoped_lock lock(g_proving);
-  const Decoding decoding;
+  const DecodingTimer timer;
   const Loaded* const object = address != 0 ? object_around(address) : nullptr;
-  return object != nullptr && !look_at_function(*object, address - object->image.shift(), body).all_proved;
+  return object != nullptr && !known_function(*object, address - object->image.shift(), body).all_proved;
 }
 
 void share_answers(NodeAnswers* answers) {
@@ -250,13 +252,13 @@ void share_answers(NodeAnswers* answers) {
   for (auto& [place, known] : functions()) known.node_key = 0;
 }
 
-bool claim(const void* body) {
+bool claim_decoding(const void* body) {
   const std::scoped_lock lock(g_proving);
   const std::uint64_t key = node_key_of(body);
   return key == 0 || g_node.load()->claim(key);
 }
 
-void release(const void* body) {
+void release_decoding(const void* body) {
   const std::scoped_lock lock(g_proving);
   if (const std::uint64_t key = node_key_of(body); key != 0) g_node.load()->release(key);
 }
@@ -269,7 +271,7 @@ void forget_all() {
   g_generation.fetch_add(1);
 }
 
-std::int64_t decoding_ns() { return g_decoding.load(std::memory_order_relaxed); }
+std::int64_t decoding_ns() { return g_decoding_ns.load(std::memory_order_relaxed); }
 
 std::int64_t decoding_on_node_ns() {
   const NodeAnswers* const node = g_node.load();

@@ -28,15 +28,15 @@ TEST(KnownQueries, AFunctionIsDecodedOnce) {
   work(&values);
   const auto* const body = reinterpret_cast<const void*>(&work);
   const std::int64_t before = decoding_ns();
-  EXPECT_FALSE(may_ask(body)) << "it has no queries";
+  EXPECT_FALSE(has_unproved_query(body)) << "it has no queries";
   const std::int64_t first = decoding_ns() - before;
   EXPECT_GT(first, 0);
-  for (int i = 0; i < 5; ++i) EXPECT_FALSE(may_ask(body));
+  for (int i = 0; i < 5; ++i) EXPECT_FALSE(has_unproved_query(body));
   EXPECT_LT(decoding_ns() - before, 3 * first);
   const std::uint32_t generation = code_generation();
   forget_all();
   EXPECT_NE(code_generation(), generation);
-  EXPECT_FALSE(may_ask(body));
+  EXPECT_FALSE(has_unproved_query(body));
 }
 
 /// In a child, which has this process's memory; waits for it.
@@ -56,15 +56,17 @@ TEST(KnownQueries, OneProcessOfTheNodeDecodesAFunction) {
   auto* const answers = static_cast<NodeAnswers*>(memory);
   forget_all();
   const auto* const body = reinterpret_cast<const void*>(&work);
-  EXPECT_TRUE(claim(body)) << "nothing is shared";
+  EXPECT_TRUE(claim_decoding(body)) << "nothing is shared";
   share_answers(answers);
-  EXPECT_TRUE(claim(body));
-  in_other_process([&] { return !claim(body); });
-  release(body);
-  in_other_process([&] { return claim(body) && !claim(body) && !may_ask(body) && claim(body); });
+  EXPECT_TRUE(claim_decoding(body));
+  in_other_process([&] { return !claim_decoding(body); });
+  release_decoding(body);
+  in_other_process([&] {
+    return claim_decoding(body) && !claim_decoding(body) && !has_unproved_query(body) && claim_decoding(body);
+  });
   const std::int64_t other = decoding_on_node_ns(), before = decoding_ns();
-  EXPECT_TRUE(claim(body)) << "it has been decoded";
-  EXPECT_FALSE(may_ask(body));
+  EXPECT_TRUE(claim_decoding(body)) << "it has been decoded";
+  EXPECT_FALSE(has_unproved_query(body));
   EXPECT_LT(decoding_ns() - before, other / 2);
   EXPECT_GT(decoding_on_node_ns(), other);
   share_answers(nullptr);

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <map>
 
+#include "partition/call_scan.h"
 #include "partition/file_image.h"
 #include "partition/proof.h"
-#include "partition/scan.h"
 
 namespace steelyard::partition {
 

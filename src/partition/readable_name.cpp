@@ -10,7 +10,7 @@ namespace steelyard::partition {
 
 namespace {
 
-/// Behind the bracket that closes the one at `open`.
+/// The index behind the bracket that closes the bracket at `open`.
 std::size_t behind_brackets(std::string_view text, std::size_t open) {
   std::string expected;  // the closing brackets, the innermost last
   for (std::size_t at = open; at < text.size(); ++at) {
@@ -18,7 +18,8 @@ std::size_t behind_brackets(std::string_view text, std::size_t open) {
       case '(': expected += ')'; break;
       case '{': expected += '}'; break;
       case '<':
-        if (expected.empty() || expected.back() != ')') expected += '>';  // else an operator of an expression
+        if (expected.empty() || expected.back() != ')')
+          expected += '>';  // otherwise it is an operator in an expression
         break;
       default:
         if (text[at] == expected.back()) expected.pop_back();
@@ -28,8 +29,8 @@ std::size_t behind_brackets(std::string_view text, std::size_t open) {
   return text.size();
 }
 
-/// Without template arguments, parameters and the type in front that a template's name has. As it is if nothing would
-/// be left.
+/// A demangled name without template arguments, parameters and the return type, which only templates have. If nothing
+/// were left, the whole name.
 std::string shortened(std::string_view name) {
   constexpr std::string_view kOperator = "operator", kAnonymous = "(anonymous namespace)";
   std::string result;

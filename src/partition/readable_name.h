@@ -5,9 +5,9 @@
 
 namespace steelyard::partition {
 
-/// The name that the source has for the function of a symbol: `smooth` for gcc's `smooth._omp_fn.0`, which is a region
-/// in it, and for other parts and copies (`smooth.cold`, `smooth.constprop.0`). C++: `Grid<...>::smooth`, without what
-/// it returns and takes. Fortran's symbols stay as they are: `smooth_`, `__solver_MOD_smooth`.
+/// The name in the source of the function that a symbol stands for: `smooth` for a region of it (gcc's
+/// `smooth._omp_fn.0`) and for its other parts and copies (`smooth.cold`, `smooth.constprop.0`). In C++ without types:
+/// `Grid<...>::smooth`. Fortran's symbols stay as they are: `smooth_`, `__solver_MOD_smooth`.
 std::string readable_name(std::string_view symbol);
 
 }  // namespace steelyard::partition

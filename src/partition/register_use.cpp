@@ -4,15 +4,15 @@
 #include <utility>
 #include <vector>
 
-#include "partition/callee.h"
+#include "partition/known_functions.h"
 #include "partition/proof.h"
 
 namespace steelyard::partition {
 
 namespace {
 
-// For each function that a function calls, and for calls of calls to this depth. What is not looked at uses everything.
-constexpr int kMost = kMostInstructions / 10, kDeepest = 3;
+// Limits of time: the instructions of a called function, and the depth of calls.
+constexpr int kMostInCallee = kMostInstructions / 10, kDeepest = 3;
 
 std::uint32_t first_arguments(int count) {
   std::uint32_t registers = 0;
@@ -28,7 +28,7 @@ std::uint32_t caller_saved() {
 
 }  // namespace
 
-std::optional<std::uint64_t> slot_behind(const Image& image, const Decoder& decoder, std::uint64_t address) {
+std::optional<std::uint64_t> slot_of_stub(const Image& image, const Decoder& decoder, std::uint64_t address) {
   for (int i = 0; i < 2; ++i) {
     const std::optional<Instruction> there = decoder.at(image, address);
     if (!there) return std::nullopt;
@@ -42,15 +42,16 @@ std::optional<std::uint64_t> slot_behind(const Image& image, const Decoder& deco
 RegisterUse RegisterUses::of(std::uint64_t entry, int depth) {
   if (const auto known = known_.find(entry); known != known_.end()) return known->second;
   if (depth > kDeepest) return {};
-  known_[entry] = {};  // where it calls itself
+  known_[entry] = {};  // for recursive calls
   return known_[entry] = find(entry, depth);
 }
 
-/// A jump to another function counts as a call.
+/// The register use of a call, or of a jump to another function.
+/// @param name becomes that of an imported function
 RegisterUse RegisterUses::of_call(const Instruction& call, int depth, std::string_view& name) {
   std::optional<std::uint64_t> slot = call.slot();
   if (const auto target = call.target()) {
-    slot = slot_behind(image_, decoder_, *target);
+    slot = slot_of_stub(image_, decoder_, *target);
     if (!slot) return of(*target, depth + 1);
   }
   if (slot) name = image_.imported(*slot);
@@ -68,11 +69,11 @@ RegisterUse RegisterUses::find(std::uint64_t entry, int depth) {
     if ((kept & ~known) == 0) continue;
     known |= kept;
     const std::optional<Instruction> i = decoder_.at(image_, address);
-    if (!i || count > kMost) return {};
+    if (!i || count > kMostInCallee) return {};
     use.reads |= i->reads() & kept;
     const bool is_call = i->is_in(CS_GRP_CALL), is_jump = i->is_in(CS_GRP_JUMP);
     const std::optional<std::uint64_t> target = i->target();
-    if (is_call || (i->kind() == X86_INS_JMP && (!target || slot_behind(image_, decoder_, *target)))) {
+    if (is_call || (i->kind() == X86_INS_JMP && (!target || slot_of_stub(image_, decoder_, *target)))) {
       std::string_view name;
       const RegisterUse theirs = of_call(*i, depth, name);
       use.reads |= kept & theirs.reads;

@@ -10,20 +10,24 @@
 
 namespace steelyard::partition {
 
-/// What a function does with general registers, a bit each.
+/// What a function does with general registers: sets of them, a bit each. In doubt, everything.
 struct RegisterUse {
   std::uint32_t reads = ~0u;  ///< it may read what these hold at its entry
   std::uint32_t keeps = ~0u;  ///< these may hold the same when it returns
-  bool returns = true;        ///< false: it never does
+  bool returns = true;        ///< false: it never returns
 };
 
-/// The word through which this code jumps at once: a stub of the procedure linkage table. Nothing if it is no stub.
-std::optional<std::uint64_t> slot_behind(const Image& image, const Decoder& decoder, std::uint64_t address);
+/// If the code at `address` is a stub of the procedure linkage table: the word from which it reads its target, see
+/// Image::imported(). Nothing if it is no stub.
+std::optional<std::uint64_t> slot_of_stub(const Image& image, const Decoder& decoder, std::uint64_t address);
 
-/// Of the functions of an image that call no deeper than a few levels, all else as if they used everything.
+/// Finds out the register use of functions of an image. A function with more than a few levels of calls, and a long
+/// one, counts as if it used everything.
 class RegisterUses {
  public:
   RegisterUses(const Image& image, const Decoder& decoder) : image_(image), decoder_(decoder) {}
+  /// @param entry where the function begins
+  /// @param depth how many calls lead to it from the function that is analysed
   RegisterUse of(std::uint64_t entry, int depth = 0);
 
  private:

@@ -12,26 +12,26 @@ namespace steelyard::partition {
 namespace {
 
 struct Bytes {
-  std::int64_t begin, end;  // above the stack pointer of the call
+  std::int64_t begin, end;  // above the stack pointer at the call
 };
 
-/// One way that the code takes after the call.
+/// A way through the code after the call. Distances are in bytes above the stack pointer at the call.
 struct Way {
   std::uint64_t address;
   std::int64_t top = 0;      // the stack pointer
-  std::int64_t highest = 0;  // that it had: what lies below was free, and may have been used again
+  std::int64_t highest = 0;  // its highest value so far: the stack below was free, and may have been reused
   bool keeps_rbp = true;
   std::vector<Bytes> written;
 };
 
-/// By how much it moves the stack pointer. Nothing if that is not known.
+/// By how many bytes an instruction moves the stack pointer. Nothing if that is not known.
 std::optional<std::int64_t> moved(const Instruction& i) {
   if (i.kind() == X86_INS_PUSH || i.kind() == X86_INS_POP) {
     const bool is_whole = i.operands() == 1 && i.operand(0).size == 8 &&
                           (i.operand(0).type != X86_OP_REG || i.operand(0).reg != X86_REG_RSP);
     return is_whole ? std::optional(i.kind() == X86_INS_PUSH ? -8 : 8) : std::nullopt;
   }
-  // Code behind the next call is not looked at: no more of TeaLeaf's and cp2k's calls would be proved.
+  // Code behind the next call is not examined: that would prove no more queries of TeaLeaf and cp2k.
   if (i.is_in(CS_GRP_CALL)) return std::nullopt;
   const bool is_target = i.operands() > 0 && i.operand(0).type == X86_OP_REG && number_of(i.operand(0).reg) == kRsp;
   if (!is_target) {
@@ -51,7 +51,7 @@ bool only_reads(x86_insn kind) {
          kind == X86_INS_DIV;
 }
 
-/// Of a register that it names. Instruction::writes() has only those that it surely overwrites.
+/// True if it may write this register, which is one of its operands. (Instruction::writes(): surely overwrites.)
 bool may_write(const Instruction& i, int reg) {
   for (int n = 0; n < i.operands(); ++n) {
     if (i.operand(n).type == X86_OP_REG && number_of(i.operand(n).reg) == reg && i.operand(n).access != CS_AC_READ)
@@ -60,6 +60,7 @@ bool may_write(const Instruction& i, int reg) {
   return false;
 }
 
+/// True for a word on the stack that is addressed through `base` alone.
 bool is_word(const cs_x86_op& operand, x86_reg base) {
   return operand.type == X86_OP_MEM && operand.mem.base == base && operand.mem.index == X86_REG_INVALID &&
          operand.mem.segment == X86_REG_INVALID;
@@ -92,23 +93,23 @@ std::int64_t KeptWords::lowest_with(std::int64_t frame_pointer) const {
   return least;
 }
 
-KeptWords words_kept_over_call(std::uint64_t after, const std::function<Following(std::uint64_t)>& find) {
+KeptWords words_kept_over_call(std::uint64_t after, const std::function<CodePoint(std::uint64_t)>& find) {
   KeptWords kept;
   std::set<std::uint64_t> seen;
   std::vector<Way> open{{.address = after, .written = {}}};
   while (!open.empty()) {
     Way way = std::move(open.back());
     open.pop_back();
-    const Following following = find(way.address);
-    if (following.instruction == nullptr || !seen.insert(way.address).second) continue;
-    const Instruction& i = *following.instruction;
+    const CodePoint point = find(way.address);
+    if (point.instruction == nullptr || !seen.insert(way.address).second) continue;
+    const Instruction& i = *point.instruction;
     note_words(i, way, kept);
     const std::optional<std::int64_t> by = moved(i);
     if (!by) continue;
     way.top += *by;
     way.highest = std::max(way.highest, way.top);
     way.keeps_rbp = way.keeps_rbp && !may_write(i, kRbp);
-    for (const std::uint64_t next : *following.to) {
+    for (const std::uint64_t next : *point.successors) {
       way.address = next;
       open.push_back(way);
     }

@@ -17,13 +17,13 @@ void for_each_value(State& state, const Visit& visit) {
 constexpr std::uint64_t kAllVectors = (std::uint64_t{1} << kVectorRegisters) - 1;
 constexpr int kMostNames = 1 << identity::kNumberBits;
 
-// Of registers and words: what they hold in states that know `a_more` and `b_more`, where it depends on `by` which of
-// them it is.
+/// The join of what a register or a word holds in two states. If the queries `by` decide in which of them the code is
+/// reached, the result depends on these queries, too.
 Value join_values(const Value& a, const State& a_state, const Value& b, const State& b_state, std::uint64_t by) {
-  const std::uint64_t iterations = a.iterations != 0 ? a.iterations : b.iterations;
-  const bool a_has = a_state.one_more.contains(iterations), b_has = b_state.one_more.contains(iterations);
+  const std::uint64_t division = a.division != 0 ? a.division : b.division;
+  const bool a_has = a_state.one_more.contains(division), b_has = b_state.one_more.contains(division);
   if (a_has != b_has) {
-    const bool has_none_more = (a_has ? b_state : a_state).none_more.contains(iterations);
+    const bool has_none_more = (a_has ? b_state : a_state).none_more.contains(division);
     const Value both = a_has ? either_share(a, b, has_none_more) : either_share(b, a, has_none_more);
     if (both.kind == Value::Kind::sum && both.is_certain()) return both;
   }
@@ -31,16 +31,17 @@ Value join_values(const Value& a, const State& a_state, const Value& b, const St
 }
 
 bool overlap(const State::Place& a, int a_size, const State::Place& b, int b_size) {
-  // Of one origin both are off by the same number of bytes.
+  // Two places of one origin are off by the same number of bytes.
   const int a_span = a.origin == b.origin ? 0 : a.span, b_span = a.origin == b.origin ? 0 : b.span;
   return a.offset - a_span < b.offset + b_size && b.offset - b_span < a.offset + a_size;
 }
 
-Value blurred(const Value& value) {
-  if (value.is_frame()) return Value::somewhere();
-  if (value.is_public()) return Value::any();
+/// What is left of a value that may have been overwritten by a value of the same kind.
+Value weakened(const Value& value) {
+  if (value.is_stack_address()) return Value::somewhere();
+  if (value.is_team_invariant()) return Value::any();
   if (value.is_index()) return Value::of_kind(Value::Kind::index, value.sources);
-  return value.is_size() ? Value::of_kind(Value::Kind::size, value.sources) : Value::mix(value.sources);
+  return value.is_trip_count() ? Value::of_kind(Value::Kind::trip_count, value.sources) : Value::tainted(value.sources);
 }
 
 }  // namespace
@@ -49,22 +50,22 @@ State State::at_entry(bool one_argument) {
   State state;
   state.registers.fill(Value::any());
   if (one_argument) {
-    for (const int r : {kRsi, kRdx, kRcx, kR8, kR9}) state.registers[r] = Value::of_kind(Value::Kind::lost, 0);
-    state.lost_vectors = kAllVectors;
+    for (const int r : {kRsi, kRdx, kRcx, kR8, kR9}) state.registers[r] = Value::of_kind(Value::Kind::clobbered, 0);
+    state.clobbered_vectors = kAllVectors;
   }
-  state.registers[kRsp] = Value::in_frame(0, 0);
+  state.registers[kRsp] = Value::in_stack(0, 0);
   return state;
 }
 
 void State::set(int reg, Value value) {
-  if (one_more.contains(value.iterations)) value = with_one_more(value);
+  if (one_more.contains(value.division)) value = with_one_more(value);
   registers[reg] = value;
 }
 
 Value State::load(const Value& address, int size, std::uint64_t identity) const {
-  if (!address.is_frame()) return Value::any(identity);
+  if (!address.is_stack_address()) return Value::any(identity);
   const bool is_known = address.is_place();
-  const Exposed behind = Exposed::behind(address);
+  const Escaped behind = Escaped::from_address(address);
   const Place place{address.origin, address.constant, address.span};
   const Word* whole = nullptr;
   int met = 0;
@@ -75,10 +76,10 @@ Value State::load(const Value& address, int size, std::uint64_t identity) const 
     ++met;
     if (is_known && place == other && (size == word.size || (size >= 4 && size < word.size))) whole = &word;
     if (!word.value.is_free()) sources |= word.value.sources;
-    has_address = has_address || word.value.is_frame();
+    has_address = has_address || word.value.is_stack_address();
   }
   if (whole != nullptr && met == 1) return whole->value;
-  if (sources != 0) return Value::mix(sources);
+  if (sources != 0) return Value::tainted(sources);
   return has_address ? Value::somewhere() : Value::any(identity);
 }
 
@@ -86,11 +87,11 @@ bool State::store(const Value& address, int size, const Value& value) {
   const bool is_known = address.is_place();
   // At 0 lies the return address; above it, what is the caller's.
   if (!is_known || (address.origin == 0 && address.constant + size > 0)) {
-    blur_words(address.is_frame() ? Exposed::behind(address) : exposed);
+    weaken_words(address.is_stack_address() ? Escaped::from_address(address) : escaped);
     return false;
   }
   const Place place{address.origin, address.constant, address.span};
-  Word rest{0, {}};  // of a longer word that begins here
+  Word rest{0, {}};  // the rest of a longer word that begins here
   for (auto word = words.begin(); word != words.end();) {
     const auto& [other, was] = *word;
     const bool meets = overlap(place, size, other, was.size);
@@ -98,7 +99,7 @@ bool State::store(const Value& address, int size, const Value& value) {
                          other.offset + was.size <= place.offset + size;
     if (meets && !covered) {
       const bool free = was.value.is_free() && value.is_free();
-      word->second.value = free ? Value::any() : Value::mix(was.value.sources | value.sources);
+      word->second.value = free ? Value::any() : Value::tainted(was.value.sources | value.sources);
       if (other == place) rest = {was.size - size, word->second.value};
     }
     word = covered ? words.erase(word) : std::next(word);
@@ -107,14 +108,15 @@ bool State::store(const Value& address, int size, const Value& value) {
     words.erase(place);
     words[{place.origin, place.offset + size, place.span}] = rest;
   }
-  if (!value.is_public() || !controls.empty()) words[place] = {size, value};
+  if (!value.is_team_invariant() || !divergent_branches.empty()) words[place] = {size, value};
   const Value& top = registers[kRsp];
-  if (top.is_frame() && top.origin == address.origin && top.constant == address.constant) passes_on_stack = true;
-  if (value.is_frame() && exposed.contains(place, size)) expose(Exposed::behind(value));
+  if (top.is_stack_address() && top.origin == address.origin && top.constant == address.constant)
+    passes_on_stack = true;
+  if (value.is_stack_address() && escaped.contains(place, size)) mark_escaped(Escaped::from_address(value));
   return true;
 }
 
-void State::Exposed::add(const Exposed& more) {
+void State::Escaped::add(const Escaped& more) {
   if (!any())
     *this = more;
   else if (more.any() && more.origin != origin)
@@ -123,72 +125,72 @@ void State::Exposed::add(const Exposed& more) {
     from = std::min(from, more.from);
 }
 
-void State::expose(const Exposed& more) {
-  const Exposed before = exposed;
-  Exposed all = exposed;
+void State::mark_escaped(const Escaped& more) {
+  const Escaped before = escaped;
+  Escaped all = escaped;
   all.add(more);
-  while (all != exposed) {
-    exposed = all;
+  while (all != escaped) {
+    escaped = all;
     for (const auto& [place, word] : words) {
-      const bool is_new = exposed.contains(place, word.size) && !before.contains(place, word.size);
-      if (is_new && word.value.is_frame()) all.add(Exposed::behind(word.value));
+      const bool is_new = escaped.contains(place, word.size) && !before.contains(place, word.size);
+      if (is_new && word.value.is_stack_address()) all.add(Escaped::from_address(word.value));
     }
   }
 }
 
-void State::blur_words(const Exposed& where) {
+void State::weaken_words(const Escaped& where) {
   for (auto& [place, word] : words) {
-    if (where.contains(place, word.size)) word.value = blurred(word.value);
+    if (where.contains(place, word.size)) word.value = weakened(word.value);
   }
 }
 
-void State::forget(std::uint64_t made) {
+void State::invalidate(std::uint64_t made) {
   const auto outdated = [&](Value& value) {
-    if (identity::is_of(value.iterations, made)) value = blurred(value);
+    if (identity::is_of(value.division, made)) value = weakened(value);
     if (identity::is_of(value.identity, made)) value.identity = 0;
   };
   for_each_value(*this, outdated);
   outdated(flags.left);
   outdated(flags.right);
   for (auto* const divisions : {&one_more, &none_more})
-    std::erase_if(*divisions, [&](std::uint64_t iterations) { return identity::is_of(iterations, made); });
+    std::erase_if(*divisions, [&](std::uint64_t division) { return identity::is_of(division, made); });
 }
 
-void State::rename_division(std::uint64_t iterations, std::uint64_t made) {
-  const std::uint64_t name = made | (iterations & (identity::kSigned | identity::kWide));
-  if (name == iterations) return;
-  forget(made);
+void State::rename_division(std::uint64_t division, std::uint64_t made) {
+  const std::uint64_t name = made | (division & (identity::kSigned | identity::kWide));
+  if (name == division) return;
+  invalidate(made);
   const auto rename = [&](Value& value) {
-    if (value.iterations == iterations) value.iterations = name;
+    if (value.division == division) value.division = name;
   };
   for_each_value(*this, rename);
   rename(flags.left);
   rename(flags.right);
   for (auto* const divisions : {&one_more, &none_more}) {
-    if (divisions->erase(iterations) != 0) divisions->insert(name);
+    if (divisions->erase(division) != 0) divisions->insert(name);
   }
 }
 
-void State::resolve(std::uint64_t iterations, bool more) {
-  for_each_value(*this, [&](Value& value) { value = resolved(value, iterations, more); });
-  (more ? one_more : none_more).insert(iterations);
+void State::resolve(std::uint64_t division, bool more) {
+  for_each_value(*this, [&](Value& value) { value = resolved(value, division, more); });
+  (more ? one_more : none_more).insert(division);
 }
 
 void State::after_call(const Callee& callee) {
   for (const int r : kCallerSaved) {
     Value& value = registers[r];
     const bool is_tainted = !as_read(value).is_free();
-    // gcc knows which registers a function of the same file leaves alone (-fipa-ra). Behind a pointer may be one that
-    // keeps all of them (of a TLS descriptor).
-    const bool is_lost =
+    // gcc knows which registers a function of the same file leaves alone (-fipa-ra). A call through a pointer may reach
+    // a function that keeps all of them (that of a TLS descriptor).
+    const bool is_clobbered =
         callee.is_imported ? !callee.is_pointer || !is_tainted : (callee.registers.keeps >> r & 1) == 0;
-    if (is_lost)
-      value = Value::of_kind(Value::Kind::lost, 0);
-    else if (value.kind != Value::Kind::lost && !value.is_remnant())
-      value = blurred(as_read(value));
+    if (is_clobbered)
+      value = Value::of_kind(Value::Kind::clobbered, 0);
+    else if (value.kind != Value::Kind::clobbered && !value.is_remnant())
+      value = weakened(as_read(value));
   }
-  if (callee.is_imported && !callee.is_pointer) vectors = {}, written_vectors = 0, lost_vectors = kAllVectors;
-  blur_words(exposed);
+  if (callee.is_imported && !callee.is_pointer) vectors = {}, written_vectors = 0, clobbered_vectors = kAllVectors;
+  weaken_words(escaped);
   flags = {};
   passes_on_stack = false;
 }
@@ -196,9 +198,9 @@ void State::after_call(const Callee& callee) {
 void State::name_values(std::uint64_t jump) {
   int name = 0;
   const auto give_name = [&](Value& value) {
-    if (name < kMostNames && !value.is_certain() && value.kind != Value::Kind::lost) {
+    if (name < kMostNames && !value.is_certain() && value.kind != Value::Kind::clobbered) {
       const std::uint64_t made = identity::named(jump, name);
-      forget(made);
+      invalidate(made);
       value.identity = made;
     }
     ++name;
@@ -210,7 +212,7 @@ namespace {
 
 using Words = std::map<State::Place, State::Word>;
 
-// What both say of a word, one of them perhaps nothing.
+/// The join of a word of both states. Null for a state that knows nothing of it.
 State::Word join_words(const State& a, const State::Word* ours, const State& b, const State::Word* theirs,
                        std::uint64_t by) {
   const int size = std::max(ours != nullptr ? ours->size : 0, theirs != nullptr ? theirs->size : 0);
@@ -218,7 +220,7 @@ State::Word join_words(const State& a, const State::Word* ours, const State& b, 
               second = theirs != nullptr ? theirs->value : Value::any();
   if (ours != nullptr && theirs != nullptr && ours->size != theirs->size)
     return {size, first.is_free() && second.is_free() && by == 0 ? Value::any()
-                                                                 : Value::mix(first.sources | second.sources | by)};
+                                                                 : Value::tainted(first.sources | second.sources | by)};
   return {size, join_values(first, a, second, b, by)};
 }
 
@@ -230,46 +232,48 @@ const State::Word* word_at(const Words& words, const State::Place& place) {
 State::Flags join_flags(const State& a_state, const State& b_state, std::uint64_t by) {
   const State::Flags &a = a_state.flags, &b = b_state.flags;
   if (by == 0 && a == b) return a;
-  const bool of_size = a.of_size || b.of_size;
-  if (by == 0 && !a.matter && !b.matter) return {.of_size = of_size};
-  // Each way has its copy of one comparison.
-  if (by != 0 && a.size != 0 && a.size == b.size && !a.matter && !b.matter) {
+  const bool of_trip_count = a.of_trip_count || b.of_trip_count;
+  if (by == 0 && !a.depends_on_team && !b.depends_on_team) return {.of_trip_count = of_trip_count};
+  // gcc may have duplicated one comparison, so that each way has a copy.
+  if (by != 0 && a.size != 0 && a.size == b.size && !a.depends_on_team && !b.depends_on_team) {
     const Value left = join_values(a.left, a_state, b.left, b_state, by),
                 right = join_values(a.right, a_state, b.right, b_state, by);
-    if (left.is_bound() && right.is_bound()) return {.of_size = of_size, .size = a.size, .left = left, .right = right};
+    if (left.may_decide_branch() && right.may_decide_branch())
+      return {.of_trip_count = of_trip_count, .size = a.size, .left = left, .right = right};
   }
-  const Value mixed = Value::mix(a.left.sources | a.right.sources | b.left.sources | b.right.sources | by);
-  return {.matter = true, .of_size = of_size, .left = mixed, .right = mixed};
+  const Value mixed = Value::tainted(a.left.sources | a.right.sources | b.left.sources | b.right.sources | by);
+  return {.depends_on_team = true, .of_trip_count = of_trip_count, .left = mixed, .right = mixed};
 }
 
 State join(const State& a, const State& b, std::uint64_t by) {
-  if (a.exposed != b.exposed) {
+  if (a.escaped != b.escaped) {
     State one = a, other = b;
-    while (one.exposed != other.exposed) {
-      one.expose(other.exposed);
-      other.expose(one.exposed);
+    while (one.escaped != other.escaped) {
+      one.mark_escaped(other.escaped);
+      other.mark_escaped(one.escaped);
     }
     return join(one, other, by);
   }
   State both;
-  both.controls = a.controls;
-  for (const auto& [jump, control] : b.controls) {
-    Control& kept = both.controls.try_emplace(jump, control).first->second;
-    kept.sources |= control.sources;
-    if (kept.way != control.way) kept.way = Control::Way::both;
+  both.divergent_branches = a.divergent_branches;
+  for (const auto& [jump, branch] : b.divergent_branches) {
+    DivergentBranch& kept = both.divergent_branches.try_emplace(jump, branch).first->second;
+    kept.sources |= branch.sources;
+    if (kept.side != branch.side) kept.side = DivergentBranch::Side::both;
   }
   for (int r = 0; r < kRegisters; ++r) both.registers[r] = join_values(a.registers[r], a, b.registers[r], b, by);
   for (const Words* words : {&a.words, &b.words}) {
     for (const auto& [place, word] : *words) {
       if (both.words.contains(place)) continue;
       const State::Word joined_word = join_words(a, word_at(a.words, place), b, word_at(b.words, place), by);
-      if (!joined_word.value.is_public() || !both.controls.empty()) both.words.emplace(place, joined_word);
+      if (!joined_word.value.is_team_invariant() || !both.divergent_branches.empty())
+        both.words.emplace(place, joined_word);
     }
   }
   both.written_vectors = a.written_vectors | b.written_vectors;
-  both.lost_vectors = a.lost_vectors & b.lost_vectors;
+  both.clobbered_vectors = a.clobbered_vectors & b.clobbered_vectors;
   for (int v = 0; v < kVectorRegisters; ++v) {
-    const bool differs = (both.written_vectors >> v & 1) != 0 && (both.lost_vectors >> v & 1) == 0;
+    const bool differs = (both.written_vectors >> v & 1) != 0 && (both.clobbered_vectors >> v & 1) == 0;
     both.vectors[v] = a.vectors[v] | b.vectors[v] | (differs ? by : 0);
   }
   std::set_intersection(a.one_more.begin(), a.one_more.end(), b.one_more.begin(), b.one_more.end(),
@@ -278,25 +282,25 @@ State join(const State& a, const State& b, std::uint64_t by) {
                         std::inserter(both.none_more, both.none_more.end()));
   both.flags = join_flags(a, b, by);
   both.passes_on_stack = a.passes_on_stack || b.passes_on_stack;
-  both.exposed = a.exposed;
+  both.escaped = a.escaped;
   return both;
 }
 
-/// Of divisions of two states: both hold the same part of them in the same place.
+/// Pairs of a division of one state and a division of another that have the same part in the same place.
 using Pairs = std::set<std::pair<std::uint64_t, std::uint64_t>>;
 
 void add_pair(Pairs& pairs, const Value& a, const Value& b) {
-  if (a.kind != Value::Kind::sum || a.iterations == 0 || b.iterations == 0) return;
+  if (a.kind != Value::Kind::sum || a.division == 0 || b.division == 0) return;
   Value same = b;
-  same.iterations = a.iterations;
+  same.division = a.division;
   same.identity = a.identity;
-  if (are_same(a, same)) pairs.emplace(a.iterations, b.iterations);
+  if (are_same(a, same)) pairs.emplace(a.division, b.division);
 }
 
 }  // namespace
 
 void name_divisions(State& a, State& b, std::uint64_t address) {
-  if (!a.controls.empty() || !b.controls.empty()) return;
+  if (!a.divergent_branches.empty() || !b.divergent_branches.empty()) return;
   Pairs pairs;
   for (int r = 0; r < kRegisters; ++r) add_pair(pairs, a.registers[r], b.registers[r]);
   for (const auto& [place, word] : a.words) {
@@ -319,22 +323,22 @@ void name_divisions(State& a, State& b, std::uint64_t address) {
 
 State joined(const State& a, const State& b) {
   std::uint64_t by = 0;
-  for (const auto& [jump, control] : a.controls) {
-    const auto theirs = b.controls.find(jump);
-    if (theirs == b.controls.end()) continue;
-    const bool is_same_way = theirs->second.way == control.way && control.way != Control::Way::both;
-    if (!is_same_way) by |= control.sources | theirs->second.sources;
+  for (const auto& [jump, branch] : a.divergent_branches) {
+    const auto theirs = b.divergent_branches.find(jump);
+    if (theirs == b.divergent_branches.end()) continue;
+    const bool is_same_way = theirs->second.side == branch.side && branch.side != DivergentBranch::Side::both;
+    if (!is_same_way) by |= branch.sources | theirs->second.sources;
   }
   return join(a, b, by);
 }
 
-State after_control(const std::map<std::uint64_t, State>& ends, std::uint64_t jump) {
+State after_reconvergence(const std::map<std::uint64_t, State>& ends, std::uint64_t jump) {
   State state = ends.begin()->second;
   for (auto end = std::next(ends.begin()); end != ends.end(); ++end) state = joined(state, end->second);
-  state.controls.erase(jump);
-  if (!state.controls.empty()) return state;
+  state.divergent_branches.erase(jump);
+  if (!state.divergent_branches.empty()) return state;
   state.written_vectors = 0;
-  std::erase_if(state.words, [](const auto& word) { return word.second.value.is_public(); });
+  std::erase_if(state.words, [](const auto& word) { return word.second.value.is_team_invariant(); });
   return state;
 }
 

@@ -9,7 +9,7 @@ namespace steelyard::partition {
 
 namespace {
 
-/// How a table writes a pointer: DW_EH_PE_* of the Linux Standard Base, "DWARF Extensions".
+/// The encoding of a pointer: DW_EH_PE_* of the Linux Standard Base, "DWARF Extensions".
 namespace encoding {
 enum : std::uint8_t {
   absptr = 0x00,
@@ -37,7 +37,7 @@ enum : std::uint8_t { nop = 0, set_loc = 1, advance_loc4 = 4, advance_loc = 0x40
 enum HeaderSize : std::uint64_t { kBeforeRows = 12, kRow = 8 };
 constexpr std::uint8_t kRowPointer = encoding::datarel | encoding::sdata4;
 
-/// Reads one after the other, and remembers if something was not there.
+/// Reads values one after the other. After the end of the bytes, or a value that it does not know, is_right() is false.
 class Reader {
  public:
   Reader(const Image& image, std::uint64_t address) : address_(address), bytes_(image.bytes(address)) {}
@@ -57,6 +57,7 @@ class Reader {
     return value;
   }
 
+  /// A number in LEB128, unsigned.
   std::uint64_t variable() {
     std::uint64_t value = 0;
     for (unsigned shift = 0; right_ && shift < 64; shift += 7) {
@@ -74,7 +75,8 @@ class Reader {
     return result;
   }
 
-  /// 0 for an omitted pointer, and for one that is written as 0.
+  /// An encoded pointer; 0 if it is omitted or null.
+  /// @param header address of .eh_frame_hdr, for encoding::datarel
   std::uint64_t pointer(std::uint8_t how, std::uint64_t header = 0) {
     if (how == encoding::omit) return 0;
     const std::uint64_t here = address();
@@ -88,6 +90,7 @@ class Reader {
     }
   }
 
+  /// @param format the bits encoding::format
   std::uint64_t number(std::uint8_t format) {
     switch (format) {
       case encoding::absptr:
@@ -111,7 +114,7 @@ class Reader {
   bool right_ = true;
 };
 
-/// What a common information entry says of the descriptions that refer to it.
+/// What a common information entry (CIE) says of the descriptions that refer to it: encodings of pointers.
 struct Common {
   std::uint8_t of_pointers = 0, of_landings = encoding::omit;
   bool has_augmentation = false;
@@ -124,7 +127,7 @@ bool read_common(const Image& image, std::uint64_t address, Common& common) {
   const auto version = reader.next<std::uint8_t>();
   const std::string augmentation = reader.text();
   reader.variable();  // code alignment
-  reader.variable();  // data alignment: of another sign, but as long
+  reader.variable();  // data alignment: signed, but of the same length
   version == 1 ? static_cast<void>(reader.next<std::uint8_t>()) : static_cast<void>(reader.variable());
   for (const char c : augmentation) {
     switch (c) {
@@ -142,7 +145,8 @@ bool read_common(const Image& image, std::uint64_t address, Common& common) {
   return reader.is_right();
 }
 
-/// True unless a description begins (with this instruction) by what differs from the entry of a function.
+/// True if a description that begins with this instruction begins in the state at the entry of a function. A part that
+/// was split off a function begins in another.
 bool is_at_entry(std::uint8_t instruction) {
   return instruction == cfa::nop || (instruction >= cfa::set_loc && instruction <= cfa::advance_loc4) ||
          (instruction & cfa::operation) == cfa::advance_loc;
@@ -150,7 +154,7 @@ bool is_at_entry(std::uint8_t instruction) {
 
 }  // namespace
 
-Unwind::Unwind(const Image& image, std::uint64_t header) : image_(image), header_(header) {
+UnwindTable::UnwindTable(const Image& image, std::uint64_t header) : image_(image), header_(header) {
   if (header == 0) return;
   Reader reader(image, header);
   const auto version = reader.next<std::uint8_t>(), of_frames = reader.next<std::uint8_t>();
@@ -161,15 +165,15 @@ Unwind::Unwind(const Image& image, std::uint64_t header) : image_(image), header
   rows_ = std::min(count, image.bytes(header).size / kRow);
 }
 
-Unwind::Row Unwind::row(std::uint64_t index) const {
+UnwindTable::Row UnwindTable::row(std::uint64_t index) const {
   Reader reader(image_, header_ + kBeforeRows + kRow * index);
   const std::uint64_t begin = reader.pointer(kRowPointer, header_);
   const std::uint64_t description = reader.pointer(kRowPointer, header_);
   return reader.is_right() ? Row{begin, description} : Row{UINT64_MAX, 0};
 }
 
-Function Unwind::function_at(std::uint64_t address) const {
-  std::uint64_t low = 0, high = rows_;  // the last one that begins at `address` or before it
+Function UnwindTable::function_at(std::uint64_t address) const {
+  std::uint64_t low = 0, high = rows_;  // binary search for the last row that begins at `address` or before it
   while (low < high) {
     const std::uint64_t middle = (low + high) / 2;
     row(middle).begin <= address ? low = middle + 1 : high = middle;
@@ -181,7 +185,7 @@ Function Unwind::function_at(std::uint64_t address) const {
   return function;
 }
 
-bool Unwind::read_description(std::uint64_t address, Function& function) const {
+bool UnwindTable::read_description(std::uint64_t address, Function& function) const {
   Reader reader(image_, address);
   const auto length = reader.next<std::uint32_t>();
   const std::uint64_t here = reader.address();
@@ -199,7 +203,7 @@ bool Unwind::read_description(std::uint64_t address, Function& function) const {
   return landings == 0 || read_landings(landings, function);
 }
 
-bool Unwind::read_landings(std::uint64_t table, Function& function) const {
+bool UnwindTable::read_landings(std::uint64_t table, Function& function) const {
   Reader reader(image_, table);
   const std::uint64_t pads = reader.pointer(reader.next<std::uint8_t>());
   const std::uint64_t base = pads != 0 ? pads : function.begin;

@@ -4,17 +4,18 @@
 
 namespace steelyard::partition {
 
-/// Functions and their landing pads as .eh_frame_hdr, .eh_frame and .gcc_except_table say (Linux Standard Base 5,
-/// "Exception Frames"; Itanium C++ ABI, "Exception Handling Tables").
-class Unwind {
+/// The unwind table of an image: its functions and their landing pads, from .eh_frame_hdr, .eh_frame and
+/// .gcc_except_table (Linux Standard Base 5, "Exception Frames"; Itanium C++ ABI, "Exception Handling Tables").
+class UnwindTable {
  public:
-  /// @param header address of .eh_frame_hdr in the image; 0: there is none
-  Unwind(const Image& image, std::uint64_t header);
+  /// @param header address of .eh_frame_hdr; 0: there is none
+  UnwindTable(const Image& image, std::uint64_t header);
+  /// The function that contains this address.
   Function function_at(std::uint64_t address) const;
 
  private:
   struct Row {
-    std::uint64_t begin, description;
+    std::uint64_t begin, description;  ///< of a function, and of its frame description entry
   };
   Row row(std::uint64_t index) const;
   bool read_description(std::uint64_t address, Function& function) const;
@@ -22,7 +23,7 @@ class Unwind {
 
   const Image& image_;
   std::uint64_t header_;
-  std::uint64_t rows_ = 0;  // in the table for binary search
+  std::uint64_t rows_ = 0;  // in the table of .eh_frame_hdr, which is sorted
 };
 
 }  // namespace steelyard::partition

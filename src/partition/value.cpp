@@ -14,43 +14,43 @@ constexpr std::int64_t kMostFactor = INT32_MAX / 2;  // the sum of two fits a fa
 
 Value sum_of(const Value& a, const Value& b, int sign) {
   const std::uint64_t sources = a.sources | b.sources;
-  if (a.iterations != 0 && b.iterations != 0 && a.iterations != b.iterations) return function_of(a, b);
+  if (a.division != 0 && b.division != 0 && a.division != b.division) return function_of(a, b);
   Value sum;
-  sum.other = a.other || b.other;
+  sum.plus_invariant = a.plus_invariant || b.plus_invariant;
   // The machine's numbers wrap as these do.
   const auto first = static_cast<std::uint64_t>(a.constant), second = static_cast<std::uint64_t>(b.constant);
-  sum.constant = sum.other ? 0 : static_cast<std::int64_t>(sign > 0 ? first + second : first - second);
+  sum.constant = sum.plus_invariant ? 0 : static_cast<std::int64_t>(sign > 0 ? first + second : first - second);
   for (int t = 0; t < Value::kTerms; ++t) {
     const std::int64_t factor = std::int64_t{a.factor[t]} + sign * std::int64_t{b.factor[t]};
-    if (factor > kMostFactor || factor < -kMostFactor) return Value::mix(sources);
+    if (factor > kMostFactor || factor < -kMostFactor) return Value::tainted(sources);
     sum.factor[t] = static_cast<std::int32_t>(factor);
   }
   if (sum.has_terms()) {
-    sum.iterations = a.iterations != 0 ? a.iterations : b.iterations;
+    sum.division = a.division != 0 ? a.division : b.division;
     sum.sources = sources;
   }
   return sum;
 }
 
-/// Of an address in the stack.
+/// An address in the stack, plus a distance (`sign` 1) or minus a distance (-1).
 Value moved(const Value& address, const Value& distance, int sign) {
   if (!address.is_place()) {
     const bool stays = address.beyond && distance.is_number() && sign * distance.constant >= 0;
     return stays || (address.beyond && !distance.is_number() && sign > 0) ? address : Value::somewhere();
   }
   if (distance.is_number())
-    return Value::in_frame(address.origin, address.constant + sign * distance.constant, address.span);
-  return sign > 0 ? Value::in_frame_beyond(address.origin, address.constant) : Value::somewhere();
+    return Value::in_stack(address.origin, address.constant + sign * distance.constant, address.span);
+  return sign > 0 ? Value::in_stack_beyond(address.origin, address.constant) : Value::somewhere();
 }
 
 Value plus(const Value& a, const Value& b, int sign) {
   if (a.kind == Kind::sum && b.kind == Kind::sum) return sum_of(a, b, sign);
-  if (a.is_frame() && !b.is_frame() && b.is_free()) return moved(a, b, sign);
-  if (b.is_frame() && !a.is_frame() && a.is_free() && sign > 0) return moved(b, a, sign);
-  if (a.is_frame() && b.is_frame() && sign < 0) return Value::any();  // their distance
-  // What is left of a share after so many iterations, or the end of those that come in groups.
-  if (a.is_index() && b.is_size()) return Value::of_kind(Kind::index, a.sources | b.sources);
-  if (a.is_size() && b.is_index() && sign > 0) return Value::of_kind(Kind::index, a.sources | b.sources);
+  if (a.is_stack_address() && !b.is_stack_address() && b.is_free()) return moved(a, b, sign);
+  if (b.is_stack_address() && !a.is_stack_address() && a.is_free() && sign > 0) return moved(b, a, sign);
+  if (a.is_stack_address() && b.is_stack_address() && sign < 0) return Value::any();  // their distance
+  // An index minus a trip count: the part of the share that is left. A sum: the end of the iterations in groups of 4.
+  if (a.is_index() && b.is_trip_count()) return Value::of_kind(Kind::index, a.sources | b.sources);
+  if (a.is_trip_count() && b.is_index() && sign > 0) return Value::of_kind(Kind::index, a.sources | b.sources);
   return function_of(a, b);
 }
 
@@ -65,13 +65,13 @@ Value scaled(const Value& value, std::int64_t by) {
     if (product > kMostFactor || product < -kMostFactor) return function_of(value, Value::number(by));
     factor = static_cast<std::int32_t>(product);
   }
-  if (!result.has_terms()) result.iterations = result.sources = 0;
+  if (!result.has_terms()) result.division = result.sources = 0;
   return result;
 }
 
 Value times_id(const Value& id, const Value& value) {
   Value product;
-  product.iterations = value.iterations;
+  product.division = value.division;
   product.sources = id.sources | value.sources;
   for (int t = 0; t < Value::kTerms; ++t) {
     if (value.factor[t] == 0) continue;
@@ -80,10 +80,10 @@ Value times_id(const Value& id, const Value& value) {
     else if (t == Value::share)
       product.factor[Value::id_share] = value.factor[t];
     else
-      return Value::mix(product.sources);
+      return Value::tainted(product.sources);
   }
-  if (value.other) return Value::mix(product.sources);
-  if (value.constant > kMostFactor || value.constant < -kMostFactor) return Value::mix(product.sources);
+  if (value.plus_invariant) return Value::tainted(product.sources);
+  if (value.constant > kMostFactor || value.constant < -kMostFactor) return Value::tainted(product.sources);
   product.factor[Value::id] = static_cast<std::int32_t>(value.constant);
   return product;
 }
@@ -92,7 +92,7 @@ Value times_id(const Value& id, const Value& value) {
 
 Value Value::any(std::uint64_t identity) {
   Value value;
-  value.other = true;
+  value.plus_invariant = true;
   value.identity = identity;
   return value;
 }
@@ -103,16 +103,16 @@ Value Value::number(std::int64_t constant) {
   return value;
 }
 
-Value Value::term(Term term, std::uint64_t sources, std::uint64_t iterations) {
+Value Value::term(Term term, std::uint64_t sources, std::uint64_t division) {
   Value value;
   value.sources = sources;
   value.factor[term] = 1;
-  value.iterations = iterations;
+  value.division = division;
   return value;
 }
 
-Value Value::in_frame(int origin, std::int64_t offset, int span) {
-  Value value = of_kind(Kind::frame, 0);
+Value Value::in_stack(int origin, std::int64_t offset, int span) {
+  Value value = of_kind(Kind::stack_address, 0);
   value.origin = origin;
   if (origin == kSomewhere) return value;
   value.constant = offset;
@@ -120,8 +120,8 @@ Value Value::in_frame(int origin, std::int64_t offset, int span) {
   return value;
 }
 
-Value Value::in_frame_beyond(int origin, std::int64_t offset) {
-  Value value = in_frame(origin, offset);
+Value Value::in_stack_beyond(int origin, std::int64_t offset) {
+  Value value = in_stack(origin, offset);
   value.beyond = origin != kSomewhere;
   return value;
 }
@@ -133,8 +133,8 @@ Value Value::of_kind(Kind kind, std::uint64_t sources) {
   return value;
 }
 
-Value Value::mix(std::uint64_t sources, bool free_byte) {
-  Value value = of_kind(Kind::mixed, sources);
+Value Value::tainted(std::uint64_t sources, bool free_byte) {
+  Value value = of_kind(Kind::tainted, sources);
   value.free_byte = free_byte;
   return value;
 }
@@ -143,7 +143,7 @@ bool Value::has_terms() const {
   return std::any_of(factor.begin(), factor.end(), [](std::int32_t f) { return f != 0; });
 }
 
-bool Value::is_just(Term term) const { return *this == Value::term(term, sources, iterations); }
+bool Value::is_just(Term term) const { return *this == Value::term(term, sources, division); }
 
 bool Value::is_index() const {
   if (kind != Kind::sum) return kind == Kind::index;
@@ -153,17 +153,17 @@ bool Value::is_index() const {
          factor[count] == 0 && factor[quotient] == 0 && factor[remainder] == 0 && factor[id_quotient] == 0;
 }
 
-bool Value::is_size() const {
-  if (kind != Kind::sum || factor[share] == 0) return kind == Kind::size;
+bool Value::is_trip_count() const {
+  if (kind != Kind::sum || factor[share] == 0) return kind == Kind::trip_count;
   Value rest = *this;
   rest.factor[share] = 0;
   return !rest.has_terms();
 }
 
-bool Value::is_free() const { return !low_byte && (is_public() || is_frame() || is_index()); }
+bool Value::is_free() const { return !low_byte && (is_team_invariant() || is_stack_address() || is_index()); }
 
 bool Value::is_remnant() const {
-  if (kind == Kind::mixed) return remnant;
+  if (kind == Kind::tainted) return remnant;
   if (kind != Kind::sum || factor[before] == 0) return false;
   Value rest = *this;
   rest.factor[before] = 0;
@@ -172,13 +172,13 @@ bool Value::is_remnant() const {
 
 bool Value::is_certain() const {
   if (identity != 0 || is_place()) return true;
-  return kind == Kind::sum && !other;
+  return kind == Kind::sum && !plus_invariant;
 }
 
 Value as_read(const Value& value) {
-  if (value.low_byte) return Value::mix(value.sources);
-  if (value.kind != Kind::lost) return value;
-  return value.sources == 0 ? Value::any() : Value::mix(value.sources);
+  if (value.low_byte) return Value::tainted(value.sources);
+  if (value.kind != Kind::clobbered) return value;
+  return value.sources == 0 ? Value::any() : Value::tainted(value.sources);
 }
 
 Value operator+(const Value& a, const Value& b) { return plus(as_read(a), as_read(b), 1); }
@@ -199,12 +199,12 @@ Value operator*(const Value& left, const Value& right) {
 Value function_of(const Value& left, const Value& right) {
   const Value a = as_read(left), b = as_read(right);
   const std::uint64_t sources = a.sources | b.sources;
-  if (!a.is_bound() || !b.is_bound())
-    return Value::mix((a.is_bound() ? 0 : a.sources) | (b.is_bound() ? 0 : b.sources));
-  const bool has_size = a.is_size() || b.is_size(), has_index = a.is_index() || b.is_index();
-  if (has_size && (has_index || a.is_frame() || b.is_frame())) return Value::mix(sources);
-  if (a.is_frame() || b.is_frame()) return Value::somewhere();
-  if (has_size) return Value::of_kind(Kind::size, sources);
+  if (!a.may_decide_branch() || !b.may_decide_branch())
+    return Value::tainted((a.may_decide_branch() ? 0 : a.sources) | (b.may_decide_branch() ? 0 : b.sources));
+  const bool has_trip_count = a.is_trip_count() || b.is_trip_count(), has_index = a.is_index() || b.is_index();
+  if (has_trip_count && (has_index || a.is_stack_address() || b.is_stack_address())) return Value::tainted(sources);
+  if (a.is_stack_address() || b.is_stack_address()) return Value::somewhere();
+  if (has_trip_count) return Value::of_kind(Kind::trip_count, sources);
   return has_index ? Value::of_kind(Kind::index, sources) : Value::any();
 }
 
@@ -220,12 +220,12 @@ Value with_one_more(Value value) {
   return value;
 }
 
-Value resolved(Value value, std::uint64_t iterations, bool one_more) {
-  if (value.kind != Kind::sum || value.iterations != iterations) return value;
+Value resolved(Value value, std::uint64_t division, bool one_more) {
+  if (value.kind != Kind::sum || value.division != division) return value;
   value.factor[Value::share] += value.factor[Value::quotient];
   value.factor[Value::id_share] += value.factor[Value::id_quotient];
   if (one_more) {  // quotient = share - 1
-    if (!value.other) value.constant -= value.factor[Value::quotient];
+    if (!value.plus_invariant) value.constant -= value.factor[Value::quotient];
     value.factor[Value::id] -= value.factor[Value::id_quotient];
   } else {
     value.factor[Value::before] += value.factor[Value::remainder];
@@ -237,11 +237,11 @@ Value resolved(Value value, std::uint64_t iterations, bool one_more) {
 
 namespace {
 
-/// The value of which resolved() makes both. Nothing if there is none.
+/// The inverse of resolved(): the value that it turns into `more` and into `not_more`. Nothing if there is none.
 std::optional<Value> unresolved(const Value& more, const Value& not_more) {
-  const std::uint64_t iterations = more.iterations != 0 ? more.iterations : not_more.iterations;
-  if (iterations == 0 || more.other || not_more.other) return std::nullopt;
-  // quotient = share - 1 in a thread with one more: the differences tell their factors.
+  const std::uint64_t division = more.division != 0 ? more.division : not_more.division;
+  if (division == 0 || more.plus_invariant || not_more.plus_invariant) return std::nullopt;
+  // quotient = share - 1 in a thread with one more, so the differences of the two are the factors of the quotient.
   const auto quotient = static_cast<std::int64_t>(static_cast<std::uint64_t>(not_more.constant) -
                                                   static_cast<std::uint64_t>(more.constant)),
              id_quotient = std::int64_t{not_more.factor[Value::id]} - more.factor[Value::id];
@@ -249,7 +249,7 @@ std::optional<Value> unresolved(const Value& more, const Value& not_more) {
     if (factor > kMostFactor || factor < -kMostFactor) return std::nullopt;
   Value value = not_more;
   value.identity = 0;
-  value.iterations = iterations;
+  value.division = division;
   value.sources |= more.sources;
   value.factor[Value::quotient] = static_cast<std::int32_t>(quotient);
   value.factor[Value::share] -= value.factor[Value::quotient];
@@ -258,13 +258,13 @@ std::optional<Value> unresolved(const Value& more, const Value& not_more) {
   value.factor[Value::remainder] = more.factor[Value::remainder];
   value.factor[Value::before] -= value.factor[Value::remainder];
   const auto is_of = [&](Value made, const Value& known) {
-    if (known.iterations == 0) made.iterations = 0;
+    if (known.division == 0) made.division = 0;
     made.identity = known.identity;
     return are_same(made, known);
   };
-  Value with_one = resolved(value, iterations, true);
+  Value with_one = resolved(value, division, true);
   with_one.factor[Value::before] = more.factor[Value::before];  // any multiple of 0
-  if (!is_of(with_one, more) || !is_of(resolved(value, iterations, false), not_more)) return std::nullopt;
+  if (!is_of(with_one, more) || !is_of(resolved(value, division, false), not_more)) return std::nullopt;
   return value;
 }
 
@@ -275,17 +275,18 @@ Value either_share(const Value& more, const Value& other, bool other_has_none_mo
   // `before` is 0 in a thread with one more, so any multiple of it may be added there.
   Value same = more;
   same.factor[Value::before] = other.factor[Value::before];
-  if (same.iterations == 0 && same.has_terms()) same.iterations = other.iterations;
+  if (same.division == 0 && same.has_terms()) same.division = other.division;
   if (are_same(same, other)) return joined(same, other);
   const std::optional<Value> both = other_has_none_more ? unresolved(more, other) : std::nullopt;
   return both.value_or(joined(more, other));
 }
 
 Value joined(const Value& a, const Value& b) {
-  if (a.kind == Kind::lost || b.kind == Kind::lost) {
-    // The code that follows is the same for both, so it does not read what one of them has lost; unless that way does
-    // not exist, since the function that was called never returns.
-    return Value::of_kind(Kind::lost, (a.kind == Kind::lost ? a.sources : 0) | (b.kind == Kind::lost ? b.sources : 0));
+  if (a.kind == Kind::clobbered || b.kind == Kind::clobbered) {
+    // The code that follows is the same for both ways, so it does not read what was clobbered on one of them. It may
+    // read it if that way does not exist because the called function never returns.
+    return Value::of_kind(Kind::clobbered,
+                          (a.kind == Kind::clobbered ? a.sources : 0) | (b.kind == Kind::clobbered ? b.sources : 0));
   }
   const std::uint64_t sources = a.sources | b.sources;
   Value both = a;
@@ -294,26 +295,27 @@ Value joined(const Value& a, const Value& b) {
   Value theirs = b;
   theirs.identity = both.identity;
   if (are_same(both, theirs)) return both;
-  if (a.low_byte || b.low_byte || !a.is_bound() || !b.is_bound() ||
-      ((a.is_size() || b.is_size()) && (a.is_frame() || b.is_frame()))) {
-    Value mixed = Value::mix(sources, a.has_free_byte() && b.has_free_byte());
+  if (a.low_byte || b.low_byte || !a.may_decide_branch() || !b.may_decide_branch() ||
+      ((a.is_trip_count() || b.is_trip_count()) && (a.is_stack_address() || b.is_stack_address()))) {
+    Value mixed = Value::tainted(sources, a.has_free_byte() && b.has_free_byte());
     const auto may_be_left = [](const Value& value) { return value.is_free() || value.is_remnant(); };
     mixed.remnant = may_be_left(a) && may_be_left(b);
     return mixed;
   }
-  if (a.is_frame() && b.is_frame() && a.origin == b.origin)
-    return Value::in_frame_beyond(a.origin, std::min(a.constant, b.constant));
-  for (const Value& address : {a, b}) {  // the other one is none of the stack
-    if (address.is_frame()) return Value::in_frame_beyond(address.origin, address.constant);
+  if (a.is_stack_address() && b.is_stack_address() && a.origin == b.origin)
+    return Value::in_stack_beyond(a.origin, std::min(a.constant, b.constant));
+  for (const Value& address : {a, b}) {  // the other one is not in the stack, or has another origin
+    if (address.is_stack_address()) return Value::in_stack_beyond(address.origin, address.constant);
   }
-  if (a.is_size() || b.is_size()) return Value::of_kind(Kind::size, sources);
+  if (a.is_trip_count() || b.is_trip_count()) return Value::of_kind(Kind::trip_count, sources);
   return a.is_index() || b.is_index() ? Value::of_kind(Kind::index, sources) : Value::any();
 }
 
 Value chosen(const Value& a, const Value& b, std::uint64_t by) {
-  if (a.kind == Kind::lost && b.kind == Kind::lost) return joined(a, b);
-  if (a.kind == Kind::lost || b.kind == Kind::lost) return Value::of_kind(Kind::lost, a.sources | b.sources | by);
-  return are_same(a, b) && a.is_certain() ? joined(a, b) : Value::mix(a.sources | b.sources | by);
+  if (a.kind == Kind::clobbered && b.kind == Kind::clobbered) return joined(a, b);
+  if (a.kind == Kind::clobbered || b.kind == Kind::clobbered)
+    return Value::of_kind(Kind::clobbered, a.sources | b.sources | by);
+  return are_same(a, b) && a.is_certain() ? joined(a, b) : Value::tainted(a.sources | b.sources | by);
 }
 
 }  // namespace steelyard::partition

@@ -13,18 +13,19 @@ namespace steelyard::partition {
 
 namespace {
 
-/// A general register (0 - 15), a vector register (16 and above), or a word of the stack by its address there.
+/// Where a value is: a general register (0 to 15), another register (kRegisters + OtherRegister), or a word of the
+/// stack (kStack and above, by its offset from rsp or rbp).
 using Place = std::int64_t;
 using Places = std::set<Place>;
 constexpr Place kStack = Place{1} << 40;
 
-bool meet(const Places& a, const Places& b) {
+bool overlap(const Places& a, const Places& b) {
   return std::any_of(a.begin(), a.end(), [&](Place place) { return b.contains(place); });
 }
 
-/// What an instruction looks at, what it changes, and what of that it surely overwrites.
+/// The places that an instruction reads, those that it writes, and of these the ones that it surely overwrites.
 struct Effect {
-  Places looks_at, changes, overwrites;
+  Places reads, writes, overwrites;
 };
 
 void add_registers(Places& places, std::uint32_t registers) {
@@ -37,49 +38,49 @@ void add_operand(Effect& effect, const Instruction& i, const cs_x86_op& operand,
   const bool writes = (operand.access & CS_AC_WRITE) != 0;
   if (operand.type == X86_OP_REG) {
     const int general = number_of(operand.reg), vector = vector_of(operand.reg);
-    if (general >= 0 && general != kRsp && writes) effect.changes.insert(general);
+    if (general >= 0 && general != kRsp && writes) effect.writes.insert(general);
     if (vector < 0) return;
     const Place place = kRegisters + vector;
     const bool whole = is_first && i.overwrites_vector();
-    if (writes) effect.changes.insert(place);
+    if (writes) effect.writes.insert(place);
     if (writes && whole) effect.overwrites.insert(place);
-    if (!writes || !whole || i.operands() > 2) effect.looks_at.insert(place);
+    if (!writes || !whole || i.operands() > 2) effect.reads.insert(place);
   }
   if (operand.type != X86_OP_MEM || i.kind() == X86_INS_LEA || operand.mem.index != X86_REG_INVALID) return;
   if (operand.mem.base != X86_REG_RBP && operand.mem.base != X86_REG_RSP) return;
   const Place word = kStack + (operand.mem.base == X86_REG_RBP ? 1 : 0) + 2 * operand.mem.disp;
   const bool only_written = is_first && i.kind() == X86_INS_MOV;
-  if (!only_written) effect.looks_at.insert(word);
-  if (writes || only_written) effect.changes.insert(word);
+  if (!only_written) effect.reads.insert(word);
+  if (writes || only_written) effect.writes.insert(word);
   if (only_written) effect.overwrites.insert(word);
 }
 
 Effect effect_of(const Instruction& i) {
   Effect effect;
   if (i.is_in(CS_GRP_CALL)) {
-    // It may look at all of its arguments, and what it returns depends on them.
-    for (const int r : kArguments) effect.looks_at.insert(r);
-    effect.changes = {kRax, kRegisters};
+    // It may read all of its arguments. Its result, in rax or xmm0, depends on them.
+    for (const int r : kArguments) effect.reads.insert(r);
+    effect.writes = {kRax, kRegisters};
     for (const int r : kCallerSaved) effect.overwrites.insert(r);
     effect.overwrites.insert(kRegisters);
     return effect;
   }
-  add_registers(effect.looks_at, i.reads());
+  add_registers(effect.reads, i.reads());
   add_registers(effect.overwrites, i.writes());
-  add_registers(effect.changes, i.writes());
+  add_registers(effect.writes, i.writes());
   for (int n = 0; n < i.operands(); ++n) add_operand(effect, i, i.operand(n), n == 0);
   i.for_implicit([&](int reg, bool written) {
-    if (reg >= 0 && reg != kRsp && written) effect.changes.insert(reg);
+    if (reg >= 0 && reg != kRsp && written) effect.writes.insert(reg);
   });
   return effect;
 }
 
-using Numbers = std::vector<std::size_t>;  // of instructions
+using Indices = std::vector<std::size_t>;  // of instructions in a function
 
-/// The ways through a function.
-class Ways {
+/// The successors and predecessors of each instruction of a function.
+class ControlFlow {
  public:
-  explicit Ways(const std::vector<Instruction>& function) : to_(function.size()), from_(function.size()) {
+  explicit ControlFlow(const std::vector<Instruction>& function) : to_(function.size()), from_(function.size()) {
     for (std::size_t n = 0; n < function.size(); ++n) {
       const Instruction& i = function[n];
       const bool jumps = i.is_in(CS_GRP_JUMP), ends = i.is_in(CS_GRP_RET) || i.kind() == X86_INS_UD2;
@@ -92,23 +93,23 @@ class Ways {
           add(n, static_cast<std::size_t>(there - function.begin()));
       }
     }
-    // What fills the space before a loop is never run, and is no way into it.
+    // Padding before a loop is never executed, so it does not lead into the loop.
     for (std::size_t n = 1; n < function.size(); ++n) {
       if (function[n].kind() != X86_INS_NOP || !from_[n].empty()) continue;
       for (const std::size_t next : to_[n]) std::erase(from_[next], n);
       to_[n].clear();
     }
   }
-  const Numbers& to(std::size_t n) const { return to_[n]; }
+  const Indices& to(std::size_t n) const { return to_[n]; }
 
-  /// The loops among these instructions, of which each is part of no other: from each of its instructions a way leads
-  /// to each other one (strongly connected components; Tarjan, "Depth-First Search and Linear Graph Algorithms").
-  std::vector<Numbers> loops(const Numbers& among) const {
-    std::vector<Numbers> found;
+  /// The outermost loops among these instructions: strongly connected components, in which a way leads from each
+  /// instruction to each other one (Tarjan, "Depth-First Search and Linear Graph Algorithms"). Each is sorted.
+  std::vector<Indices> loops(const Indices& among) const {
+    std::vector<Indices> found;
     std::vector<std::size_t> order(to_.size()), lowest(to_.size());  // 0: not seen so far
     std::vector<bool> is_among(to_.size()), is_open(to_.size());
     for (const std::size_t n : among) is_among[n] = true;
-    Numbers open;
+    Indices open;
     std::size_t seen = 0;
     for (const std::size_t start : among) {
       if (order[start] != 0) continue;
@@ -134,7 +135,7 @@ class Ways {
         if (!path.empty()) lowest[path.back().first] = std::min(lowest[path.back().first], lowest[done]);
         if (lowest[done] != order[done]) continue;
         const auto first = std::find(open.begin(), open.end(), done);
-        Numbers loop(first, open.end());
+        Indices loop(first, open.end());
         open.erase(first, open.end());
         for (const std::size_t member : loop) is_open[member] = false;
         std::sort(loop.begin(), loop.end());
@@ -145,8 +146,8 @@ class Ways {
     return found;
   }
 
-  /// Those of a loop's instructions that are reached from outside of it first.
-  bool is_entry(std::size_t n, const Numbers& loop) const {
+  /// True for an instruction of a loop that has a predecessor outside of the loop.
+  bool is_entry(std::size_t n, const Indices& loop) const {
     return std::any_of(from_[n].begin(), from_[n].end(),
                        [&](std::size_t before) { return !std::binary_search(loop.begin(), loop.end(), before); });
   }
@@ -156,36 +157,39 @@ class Ways {
     to_[n].push_back(next);
     from_[next].push_back(n);
   }
-  std::vector<Numbers> to_, from_;
+  std::vector<Indices> to_, from_;
 };
 
-bool waits(const std::vector<Instruction>& function, const Ways& ways, const Numbers& loop) {
+/// True if no exit of a loop depends on a place that is variant: one whose content the loop changes from one round to
+/// the next.
+bool waits(const std::vector<Instruction>& function, const ControlFlow& flow, const Indices& loop) {
   std::vector<Effect> effects;
   for (const std::size_t n : loop) effects.push_back(effect_of(function[n]));
-  // What a round finds as the round before has left it.
-  Places found, changed, overwritten;
+  Places found, changed, overwritten;  // found: read before anything overwrites it in this round
   for (const Effect& effect : effects) {
-    for (const Place place : effect.looks_at) {
+    for (const Place place : effect.reads) {
       if (!overwritten.contains(place)) found.insert(place);
     }
-    changed.insert(effect.changes.begin(), effect.changes.end());
+    changed.insert(effect.writes.begin(), effect.writes.end());
     overwritten.insert(effect.overwrites.begin(), effect.overwrites.end());
   }
-  Places moves;
-  std::set_intersection(found.begin(), found.end(), changed.begin(), changed.end(), std::inserter(moves, moves.end()));
-  for (std::size_t size = 0; size != moves.size();) {
-    size = moves.size();
+  // Variant is what a round finds as the round before has left it, and what is computed from that.
+  Places variant;
+  std::set_intersection(found.begin(), found.end(), changed.begin(), changed.end(),
+                        std::inserter(variant, variant.end()));
+  for (std::size_t size = 0; size != variant.size();) {
+    size = variant.size();
     for (const Effect& effect : effects) {
-      if (meet(effect.looks_at, moves)) moves.insert(effect.changes.begin(), effect.changes.end());
+      if (overlap(effect.reads, variant)) variant.insert(effect.writes.begin(), effect.writes.end());
     }
   }
   const auto inside = [&](std::size_t n) { return std::binary_search(loop.begin(), loop.end(), n); };
   for (std::size_t at = 0; at < loop.size(); ++at) {
-    const Numbers& next = ways.to(loop[at]);
+    const Indices& next = flow.to(loop[at]);
     if (next.size() < 2 || std::all_of(next.begin(), next.end(), inside)) continue;
     std::size_t compared = at;
     while (compared > 0 && !function[loop[compared]].sets_flags()) --compared;
-    if (meet(effects[compared].looks_at, moves)) return false;
+    if (overlap(effects[compared].reads, variant)) return false;
   }
   return true;
 }
@@ -193,19 +197,19 @@ bool waits(const std::vector<Instruction>& function, const Ways& ways, const Num
 }  // namespace
 
 bool has_waiting_loop(const std::vector<Instruction>& function) {
-  const Ways ways(function);
-  Numbers all(function.size());
+  const ControlFlow flow(function);
+  Indices all(function.size());
   std::iota(all.begin(), all.end(), 0);
-  // Without the instructions by which a loop is entered, the loops inside of it are left.
-  for (std::vector<Numbers> open = ways.loops(all); !open.empty();) {
-    Numbers loop = std::move(open.back());
+  // To find the loops inside of a loop, its entries are removed.
+  for (std::vector<Indices> open = flow.loops(all); !open.empty();) {
+    Indices loop = std::move(open.back());
     open.pop_back();
-    if (waits(function, ways, loop)) return true;
-    Numbers inner;
+    if (waits(function, flow, loop)) return true;
+    Indices inner;
     std::copy_if(loop.begin(), loop.end(), std::back_inserter(inner),
-                 [&](std::size_t n) { return !ways.is_entry(n, loop); });
+                 [&](std::size_t n) { return !flow.is_entry(n, loop); });
     if (inner.size() == loop.size()) continue;
-    for (Numbers& other : ways.loops(inner)) open.push_back(std::move(other));
+    for (Indices& other : flow.loops(inner)) open.push_back(std::move(other));
   }
   return false;
 }

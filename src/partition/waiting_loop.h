@@ -6,10 +6,11 @@
 
 namespace steelyard::partition {
 
-/// True if one of the loops in a function may wait for what another thread does, e.g. `while (!ready);`: no way out of
-/// it depends on anything that the loop itself changes from one round to the next, in a register or in a word of the
-/// stack. A loop with a counter that decides nothing waits all the same; one that gives up after a while does not.
-/// @param function its instructions by address
+/// True if a function has a loop that may wait for what another thread does, e.g. `while (!ready);`. That is a loop of
+/// which no exit depends on anything that the loop itself changes from one round to the next, in a register or in a
+/// word of the stack. A counter that decides no exit makes no difference; a loop that gives up after a number of rounds
+/// does not wait.
+/// @param function its instructions, ascending by address
 bool has_waiting_loop(const std::vector<Instruction>& function);
 
 }  // namespace steelyard::partition

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where there is no decoder for this machine's code: nothing is proved.
+// For builds without a decoder for this machine's code: nothing is proved.
 #include "partition/independence.h"
 #include "partition/proof.h"
 

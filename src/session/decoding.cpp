@@ -19,7 +19,7 @@ bool may_decode(const Session& session, std::int64_t now) {
 
 bool may_decode_queries(const Session& session, const void* body, std::int64_t now) {
   return may_decode(session, now) &&
-         (base::options().thread_ids != base::ThreadIds::automatic || partition::claim(body));
+         (base::options().thread_ids != base::ThreadIds::automatic || partition::claim_decoding(body));
 }
 
 }  // namespace steelyard::session

@@ -12,7 +12,7 @@ struct Session;
 /// are executed often come first.
 bool may_decode(const Session& session, std::int64_t now);
 /// The same for the queries of a region's body. False while another process of the node decodes them. If true, call
-/// partition::may_ask() or release() next.
+/// partition::has_unproved_query() or release_decoding() next.
 /// @param body null if unknown
 bool may_decode_queries(const Session& session, const void* body, std::int64_t now);
 

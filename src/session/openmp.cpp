@@ -372,13 +372,13 @@ namespace {
 void note_queries(Regions& regions, observe::Site& site, std::int64_t each) {
   if (regions.asked.load(std::memory_order_relaxed)) {
     regions.asked.store(false, std::memory_order_relaxed);
-    if (site.queries == Queries::watched) partition::release(regions.body);
+    if (site.queries == Queries::watched) partition::release_decoding(regions.body);
     site.queries = Queries::unproved;
   }
   if (site.queries == Queries::watched) {
     // What it has not asked yet, it may ask when it has another number of threads.
     const bool looks = base::options().thread_ids == base::ThreadIds::automatic && regions.body != nullptr;
-    site.queries = looks && partition::may_ask(regions.body) ? Queries::unproved : Queries::proved;
+    site.queries = looks && partition::has_unproved_query(regions.body) ? Queries::unproved : Queries::proved;
   }
   const bool shares = regions.shares.load(std::memory_order_relaxed);
   const bool tells = shares || static_cast<float>(each) > kShort;

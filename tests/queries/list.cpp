@@ -6,10 +6,10 @@
 #include <cstdio>
 #include <string_view>
 
+#include "partition/call_scan.h"
 #include "partition/file_image.h"
 #include "partition/independence.h"
 #include "partition/query_summary.h"
-#include "partition/scan.h"
 
 using namespace steelyard::partition;
 

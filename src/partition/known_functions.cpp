@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "partition/callee.h"
+#include "partition/known_functions.h"
 
 #include <algorithm>
 #include <iterator>
@@ -8,8 +8,9 @@ namespace steelyard::partition {
 
 namespace {
 
-/// A function for several values at once, e.g. _ZGVbN2v_sin: instructions, masked or not, how many, a letter for each
-/// argument (Vector Function ABI). In vectors of integers an argument of this kind is not in a general register either.
+/// True for vector variants of functions whose arguments are all vectors, e.g. _ZGVbN2v_sin: the instruction set (b),
+/// not masked (N), values per vector (2), and a v for each argument (Vector Function ABI). Vectors of integers are not
+/// in general registers either.
 bool takes_vectors_only(std::string_view name) {
   if (!name.starts_with("_ZGV") || name.size() < 8) return false;
   std::size_t at = 6;
@@ -78,7 +79,7 @@ int arguments_of(std::string_view name) {
                                     {"_ZSt20__throw_length_errorPKc", 1},
                                     {"_ZSt28__throw_bad_array_new_lengthv", 0},
                                     {"__stack_chk_fail", 0}};
-  static constexpr std::string_view of_real_numbers[] = {
+  static constexpr std::string_view math_functions[] = {
       "sqrt", "cbrt",  "exp",   "exp2", "expm1", "log",   "log2",  "log10", "log1p", "pow",  "sin",
       "cos",  "tan",   "asin",  "acos", "atan",  "atan2", "sinh",  "cosh",  "tanh",  "fabs", "floor",
       "ceil", "round", "trunc", "fmod", "fmin",  "fmax",  "hypot", "erf",   "erfc"};
@@ -86,9 +87,9 @@ int arguments_of(std::string_view name) {
     if (function.name == name) return function.arguments;
   }
   const std::string_view single = name.ends_with('f') && name != "erf" ? name.substr(0, name.size() - 1) : name;
-  const bool real =
-      std::find(std::begin(of_real_numbers), std::end(of_real_numbers), single) != std::end(of_real_numbers);
-  return real || takes_vectors_only(name) ? 0 : kMostArguments;
+  const bool is_math =
+      std::find(std::begin(math_functions), std::end(math_functions), single) != std::end(math_functions);
+  return is_math || takes_vectors_only(name) ? 0 : kMostArguments;
 }
 
 bool throws(std::string_view name) {
@@ -97,30 +98,32 @@ bool throws(std::string_view name) {
 }
 
 bool returns(std::string_view name) {
-  static constexpr std::string_view last[] = {"abort",
-                                              "exit",
-                                              "_exit",
-                                              "_Exit",
-                                              "quick_exit",
-                                              "__assert_fail",
-                                              "__stack_chk_fail",
-                                              "_ZSt9terminatev",
-                                              "longjmp",
-                                              "siglongjmp",
-                                              "_longjmp",
-                                              "__longjmp_chk",
-                                              "pthread_exit",
-                                              "__cxa_throw_bad_array_new_length",
-                                              "__cxa_bad_cast",
-                                              "__cxa_bad_typeid"};
-  static constexpr std::string_view last_of_fortran[] = {"_gfortran_stop", "_gfortran_error_stop",
-                                                         "_gfortran_runtime_error", "_gfortran_os_error"};
+  static constexpr std::string_view no_return[] = {"abort",
+                                                   "exit",
+                                                   "_exit",
+                                                   "_Exit",
+                                                   "quick_exit",
+                                                   "__assert_fail",
+                                                   "__stack_chk_fail",
+                                                   "_ZSt9terminatev",
+                                                   "longjmp",
+                                                   "siglongjmp",
+                                                   "_longjmp",
+                                                   "__longjmp_chk",
+                                                   "pthread_exit",
+                                                   "__cxa_throw_bad_array_new_length",
+                                                   "__cxa_bad_cast",
+                                                   "__cxa_bad_typeid"};
+  static constexpr std::string_view no_return_in_fortran[] = {"_gfortran_stop", "_gfortran_error_stop",
+                                                              "_gfortran_runtime_error", "_gfortran_os_error"};
   const auto begins = [&](std::string_view prefix) { return name.starts_with(prefix); };
-  if (std::find(std::begin(last), std::end(last), name) != std::end(last)) return false;
-  return !throws(name) && std::none_of(std::begin(last_of_fortran), std::end(last_of_fortran), begins);
+  if (std::find(std::begin(no_return), std::end(no_return), name) != std::end(no_return)) return false;
+  return !throws(name) && std::none_of(std::begin(no_return_in_fortran), std::end(no_return_in_fortran), begins);
 }
 
-bool may_return(std::string_view name) { return name == "err" || name == "errx" || name == "verr" || name == "verrx"; }
+bool may_never_return(std::string_view name) {
+  return name == "err" || name == "errx" || name == "verr" || name == "verrx";
+}
 
 bool takes_length(std::string_view name) { return name == "memset" || name == "memcpy" || name == "memmove"; }
 

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "partition/scan.h"
+#include "partition/call_scan.h"
 
 #include <algorithm>
 #include <cstring>
 #include <string_view>
 #include <unordered_map>
 
+#include "partition/known_functions.h"
+
 namespace steelyard::partition {
 
 namespace {
 
-enum class Callee { query, fortran_query, region };
+enum class Callee { query, fortran_query, region_begin };
 using Places = std::unordered_map<std::uint64_t, Callee>;
 
 std::int32_t distance_at(const std::uint8_t* bytes) {
@@ -19,18 +21,20 @@ std::int32_t distance_at(const std::uint8_t* bytes) {
   return distance;
 }
 
+/// The words through which the image calls functions of interest.
 Places slots_of(const Image& image) {
   Places slots;
   for (const auto& [slot, name] : image.imports()) {
     if (is_query(name)) slots[slot] = Callee::query;
     if (name.ends_with('_') && is_query(name.substr(0, name.size() - 1))) slots[slot] = Callee::fortran_query;
-    if (name.starts_with("GOMP_parallel")) slots[slot] = Callee::region;
+    if (name.starts_with("GOMP_parallel")) slots[slot] = Callee::region_begin;
   }
   return slots;
 }
 
-/// Calls `found(address of the instruction, whom it calls or jumps to, is it a jump)` for `call [slot]` and
-/// `jmp [slot]`.
+/// Finds `call [slot]` and `jmp [slot]` for these slots. Calls `found(index of the instruction in the code, callee, is
+/// it a jump)` for each.
+/// @param begin address of the code
 template <typename Found>
 void for_indirect(const Image::Bytes& code, std::uint64_t begin, const Places& slots, const Found& found) {
   for (std::uint64_t at = 0; at + 6 <= code.size; ++at) {
@@ -40,7 +44,7 @@ void for_indirect(const Image::Bytes& code, std::uint64_t begin, const Places& s
   }
 }
 
-/// Functions whose address this one takes, by `lea address(%rip), register` or `mov $address, register`.
+/// Adds the addresses that a function takes, by `lea address(%rip), register` or `mov $address, register`.
 void add_taken(const Image& image, const Function& function, std::set<std::uint64_t>& taken) {
   const Image::Bytes code = image.bytes(function.begin);
   for (std::uint64_t at = 0; at + 7 <= code.size && function.begin + at < function.end; ++at) {
@@ -67,7 +71,7 @@ Calls find_calls(const Image& image) {
         stubs.emplace(segment.begin + at - before, callee);  // bnd, endbr64
     });
   }
-  Function beginner;  // of regions
+  Function beginner;  // the last function that was found to begin a region
   std::set<std::uint64_t> taken;
   for (const Image::Segment& segment : image.segments()) {
     if (!segment.executable) continue;
@@ -75,7 +79,7 @@ Calls find_calls(const Image& image) {
     const auto add = [&](std::uint64_t at, std::uint64_t size, Callee callee) {
       if (callee == Callee::query) calls.queries.push_back(segment.begin + at + size);
       if (callee == Callee::fortran_query) calls.fortran_queries.push_back(segment.begin + at + size);
-      if (callee != Callee::region || (segment.begin + at >= beginner.begin && segment.begin + at < beginner.end))
+      if (callee != Callee::region_begin || (segment.begin + at >= beginner.begin && segment.begin + at < beginner.end))
         return;
       beginner = image.function_at(segment.begin + at);
       add_taken(image, beginner, taken);
@@ -87,7 +91,8 @@ Calls find_calls(const Image& image) {
       if (code.data[at] != 0xe8 && code.data[at] != 0xe9) continue;
       const auto stub =
           stubs.find(segment.begin + at + 5 + static_cast<std::uint64_t>(distance_at(code.data + at + 1)));
-      if (stub != stubs.end() && (code.data[at] == 0xe8 || stub->second == Callee::region)) add(at, 5, stub->second);
+      if (stub != stubs.end() && (code.data[at] == 0xe8 || stub->second == Callee::region_begin))
+        add(at, 5, stub->second);
     }
   }
   std::sort(calls.queries.begin(), calls.queries.end());
