@@ -80,8 +80,7 @@ void TransferFunction::return_values(State& state) {
   for (const auto& [jump, branch] : state.divergent_branches) report(kReturn, branch.sources);
 }
 
-/// Vector, mask and x87 registers: a value in them depends on the team only if it is written on one way of a divergent
-/// branch.
+/// An OtherRegister holds a value that depends on the team only if it is written on one way of a divergent branch.
 void TransferFunction::use_vectors(State& state) {
   const std::string_view name = i_.name();
   const bool is_x87 = name[0] == 'f';  // its registers are a stack
