@@ -74,10 +74,10 @@ TEST(Compiled, WhatTheLastThreadDoesIsCountedAsItsOwn) {
   Loop::Regime regime;
   ASSERT_TRUE(loop.latest(regime));
   for (const ThreadSample& thread : regime.history.last(0).threads) {
-    EXPECT_EQ(thread.home_iterations, 50u);
+    EXPECT_EQ(thread.own_iterations, 50u);
     EXPECT_EQ(thread.stolen, 0u);
-    EXPECT_GE(thread.home_ns, 20'000'000);
-    EXPECT_GE(thread.busy_ns, thread.home_ns);
+    EXPECT_GE(thread.own_ns, 20'000'000);
+    EXPECT_GE(thread.busy_ns, thread.own_ns);
   }
 }
 

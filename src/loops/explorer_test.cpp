@@ -45,7 +45,7 @@ void Loop::prepare(const Shape& shape, Plan& plan, Ticket& ticket) {
 void Loop::completed(const Plan&, const Ticket&, const Execution& execution) {
   locks().at(this).fetch_add(1);
   std::uint64_t iterations = 0;
-  for (const ThreadSample& sample : execution.threads) iterations += sample.home_iterations + sample.stolen;
+  for (const ThreadSample& sample : execution.threads) iterations += sample.own_iterations + sample.stolen;
   if (iterations != execution.count) g_wrong = "measured " + std::to_string(iterations) + " iterations";
 }
 void Loop::recorded(Assignment) {}

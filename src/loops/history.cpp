@@ -56,24 +56,24 @@ void History::add(const Plan& plan, const Execution& execution) {
 }
 
 void History::learn_costs(const Plan& plan, const Execution& execution) {
-  double home_ns = 0, home = 0, away_ns = 0, away = 0;
+  double own_ns = 0, own = 0, stolen_ns = 0, stolen = 0;
   for (const ThreadSample& sample : execution.threads) {
-    home_ns += static_cast<double>(sample.home_ns);
-    home += static_cast<double>(sample.home_iterations);
-    away_ns += static_cast<double>(sample.busy_ns - sample.home_ns);
-    away += static_cast<double>(sample.stolen);
+    own_ns += static_cast<double>(sample.own_ns);
+    own += static_cast<double>(sample.own_iterations);
+    stolen_ns += static_cast<double>(sample.busy_ns - sample.own_ns);
+    stolen += static_cast<double>(sample.stolen);
   }
-  if (home > 0) blend(measured_.iteration_ns, home_ns / home);
-  if (away > 0) blend(measured_.away_ns, away_ns / away);
-  if (measured_.iteration_ns == 0) measured_.iteration_ns = measured_.away_ns;
+  if (own > 0) blend(measured_.iteration_ns, own_ns / own);
+  if (stolen > 0) blend(measured_.stolen_ns, stolen_ns / stolen);
+  if (measured_.iteration_ns == 0) measured_.iteration_ns = measured_.stolen_ns;
   if (plan.static_fraction > 0) learn_spread(plan, execution);
   learn_profile(plan, execution);
 }
 
 // A thread that executed nothing of its own part was late. Its iterations are assumed to cost the mean of all.
-double History::home_cost(const ThreadSample& sample) const {
-  return sample.home_iterations > 0 ? static_cast<double>(sample.home_ns) / static_cast<double>(sample.home_iterations)
-                                    : measured_.iteration_ns;
+double History::own_cost(const ThreadSample& sample) const {
+  return sample.own_iterations > 0 ? static_cast<double>(sample.own_ns) / static_cast<double>(sample.own_iterations)
+                                   : measured_.iteration_ns;
 }
 
 // By the model of fraction.h, the loop is shortest if the slowest thread ends its static part when the work of all ends
@@ -84,15 +84,15 @@ void History::learn_spread(const Plan& plan, const Execution& execution) {
   double slowest = 0, mean_end = elapsed;
   for (const ThreadSample& sample : execution.threads) {
     const double begin = elapsed - static_cast<double>(sample.busy_ns + sample.idle_ns);
-    slowest = std::max(slowest, begin + home_cost(sample) * part * plan.static_fraction);
+    slowest = std::max(slowest, begin + own_cost(sample) * part * plan.static_fraction);
     mean_end -= static_cast<double>(sample.idle_ns) / threads_;
   }
-  const double dynamic = (1 - plan.static_fraction) * part * std::max(measured_.iteration_ns, measured_.away_ns);
+  const double dynamic = (1 - plan.static_fraction) * part * std::max(measured_.iteration_ns, measured_.stolen_ns);
   blend(measured_.spread_ns, std::max(0.0, slowest - mean_end + dynamic));
 }
 
 void History::forget_costs() {
-  measured_.iteration_ns = measured_.away_ns = measured_.spread_ns = 0;
+  measured_.iteration_ns = measured_.stolen_ns = measured_.spread_ns = 0;
   measured_.profile = {};
   profile_count_ = latest_even_ns_ = 0;
 }
@@ -102,14 +102,14 @@ void History::learn_profile(const Plan& plan, const Execution& execution) {
   const auto threads = static_cast<std::size_t>(threads_);
   latest_even_ns_ = 0;
   // Iterations from a pool are executed by any thread, so their places have no known cost.
-  if (plan.home.size() != threads + 1 || plan.pool < execution.count) return;
+  if (plan.boundaries.size() != threads + 1 || plan.pool < execution.count) return;
   Profile fresh;
   fresh.place.push_back(0);
   for (std::size_t t = 0; t < threads; ++t) {
-    const auto size = static_cast<double>(plan.home[t + 1] - plan.home[t]);
+    const auto size = static_cast<double>(plan.boundaries[t + 1] - plan.boundaries[t]);
     if (size == 0) continue;
-    fresh.place.push_back(static_cast<double>(plan.home[t + 1]) / count);
-    fresh.cost.push_back(home_cost(execution.threads[t]) * size);
+    fresh.place.push_back(static_cast<double>(plan.boundaries[t + 1]) / count);
+    fresh.cost.push_back(own_cost(execution.threads[t]) * size);
   }
   if (fresh.cost.empty()) return;
   fresh.place.back() = 1;
@@ -134,14 +134,14 @@ void History::reset() {
 
 bool History::rebalance() {
   if (!measured_.profile.known()) return false;
-  const bool first = measured_.homes.empty();
-  if (imbalance(measured_.profile, first ? even_parts(threads_) : measured_.homes) <= kDeadBand) return false;
-  std::vector<double> homes = equal_parts(measured_.profile, threads_);
+  const bool first = measured_.boundaries.empty();
+  if (imbalance(measured_.profile, first ? even_parts(threads_) : measured_.boundaries) <= kDeadBand) return false;
+  std::vector<double> boundaries = equal_parts(measured_.profile, threads_);
   if (!first) {
-    for (std::size_t i = 0; i < homes.size(); ++i)
-      homes[i] = measured_.homes[i] + kDamping * (homes[i] - measured_.homes[i]);
+    for (std::size_t i = 0; i < boundaries.size(); ++i)
+      boundaries[i] = measured_.boundaries[i] + kDamping * (boundaries[i] - measured_.boundaries[i]);
   }
-  measured_.homes = std::move(homes);
+  measured_.boundaries = std::move(boundaries);
   return true;
 }
 

@@ -14,8 +14,8 @@ namespace steelyard::loops {
 struct ThreadSample {
   std::int64_t busy_ns = 0;  ///< from its begin until it found no more iterations
   std::int64_t idle_ns = 0;  ///< from then until the last thread found no more iterations
-  std::int64_t home_ns = 0;  ///< of busy: until nothing was left of its own part
-  std::uint64_t home_iterations = 0;
+  std::int64_t own_ns = 0;   ///< of busy: until nothing was left of its own part
+  std::uint64_t own_iterations = 0;
   std::uint64_t stolen = 0;  ///< iterations of another thread's part, or of the pool
   std::uint64_t chunks = 0;
 };
@@ -63,7 +63,7 @@ class History {
   /// Moves the boundaries between the threads' own parts, if the costs of the parts differ by more than the dead band.
   /// @return true if boundaries have changed
   bool rebalance();
-  void set_homes(std::vector<double> homes) { measured_.homes = std::move(homes); }
+  void set_boundaries(std::vector<double> boundaries) { measured_.boundaries = std::move(boundaries); }
 
   const Measured& measured() const { return measured_; }
   Measured& measured() { return measured_; }
@@ -92,7 +92,7 @@ class History {
   void forget_costs();
   void learn_spread(const Plan& plan, const Execution& execution);
   void learn_profile(const Plan& plan, const Execution& execution);
-  double home_cost(const ThreadSample& sample) const;  ///< ns for each iteration
+  double own_cost(const ThreadSample& sample) const;  ///< ns for each iteration
   double scale(std::uint64_t count) const;
 
   int threads_;

@@ -44,15 +44,16 @@ class Tie {
       return;
     }
   }
-  /// A loop has a new profile. `homes` are those of all tied loops; true where they are new.
+  /// A loop has a new profile. Returns true if that changes the boundaries, which all tied loops share.
   bool update(const Loop* loop, int threads, const Profile& profile) {
     const std::lock_guard lock(mutex_);
     Team& team = teams_[threads];
     team.profiles[loop] = profile;
     Profile sum;
     for (const auto& [member, its] : team.profiles) sum = add(sum, its);
-    if (imbalance(sum, team.homes.empty() ? even_parts(threads) : team.homes) <= History::kDeadBand) return false;
-    team.homes = equal_parts(sum, threads);
+    if (imbalance(sum, team.boundaries.empty() ? even_parts(threads) : team.boundaries) <= History::kDeadBand)
+      return false;
+    team.boundaries = equal_parts(sum, threads);
     static std::atomic<std::uint64_t> versions = 0;  // never twice the same, whatever the group
     team.version = ++versions;
     return true;
@@ -61,20 +62,20 @@ class Tie {
     const std::lock_guard lock(mutex_);
     for (auto& [threads, team] : teams_) team.profiles.erase(loop);
   }
-  /// True where `homes` were not those of `version` and are now.
-  bool follow(int threads, std::uint64_t& version, std::vector<double>& homes) {
+  /// If the shared boundaries are newer than `version`, copies them and their version, and returns true.
+  bool follow(int threads, std::uint64_t& version, std::vector<double>& boundaries) {
     const std::lock_guard lock(mutex_);
     const Team& team = teams_[threads];
-    if (team.homes.empty() || team.version == version) return false;
+    if (team.boundaries.empty() || team.version == version) return false;
     version = team.version;
-    homes = team.homes;
+    boundaries = team.boundaries;
     return true;
   }
 
  private:
   struct Team {
     std::map<const Loop*, Profile> profiles;
-    std::vector<double> homes;
+    std::vector<double> boundaries;
     std::uint64_t version = 0;
   };
   std::mutex mutex_;
@@ -226,8 +227,8 @@ void Loop::completed(const Plan& plan, const Ticket& ticket, const Execution& ex
       history.rebalance();
     } else {
       if (history.measured().profile.known()) tie_->update(this, regime.threads, history.measured().profile);
-      std::vector<double> homes;
-      if (tie_->follow(regime.threads, regime.tie_version, homes)) history.set_homes(std::move(homes));
+      std::vector<double> boundaries;
+      if (tie_->follow(regime.threads, regime.tie_version, boundaries)) history.set_boundaries(std::move(boundaries));
     }
   }
   const bool learning = automatic ? !regime.policy.settled() : history.executions() < History::kRing;

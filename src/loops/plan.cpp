@@ -34,13 +34,13 @@ std::uint64_t fixed_chunk(std::uint64_t share, const Settings& settings, const M
 /// f_d of the model. q of fraction.h: what another thread's iterations cost more, and this iteration's part of taking a
 /// chunk. The chunk follows from the dynamic fraction, here the one without the cost of taking it.
 double modelled(const Shape& shape, const Settings& settings, const Measured& measured) {
-  const double away = std::max(0.0, measured.away_ns - measured.iteration_ns);
+  const double penalty = std::max(0.0, measured.stolen_ns - measured.iteration_ns);
   const auto fraction = [&](double q) {
     return dynamic_fraction(static_cast<double>(shape.count), shape.threads, measured.iteration_ns, q,
                             measured.spread_ns);
   };
-  const std::uint64_t share = part_of(shape.count, fraction(away)) / static_cast<std::uint64_t>(shape.threads);
-  return fraction(away + kChunkCost / static_cast<double>(fixed_chunk(share, settings, measured)));
+  const std::uint64_t share = part_of(shape.count, fraction(penalty)) / static_cast<std::uint64_t>(shape.threads);
+  return fraction(penalty + kChunkCost / static_cast<double>(fixed_chunk(share, settings, measured)));
 }
 
 double fraction_of(const Composition& composition, const Shape& shape, const Settings& settings,
@@ -87,7 +87,7 @@ Composition compose(Strategy strategy) {
     case Strategy::even: return {.fraction = Fraction::all, .steal = Steal::none};
     case Strategy::guided: return {.order = Order::pool, .rule = ChunkRule::guided, .steal = Steal::none};
     case Strategy::factoring: return {.order = Order::pool, .rule = ChunkRule::factoring, .steal = Steal::none};
-    case Strategy::adaptive: return {.homes = Homes::adaptive};
+    case Strategy::adaptive: return {.partition = Partition::adaptive};
     case Strategy::automatic:
     case Strategy::steal:
     case Strategy::off: return {};
@@ -109,8 +109,8 @@ base::Status check(const Settings& settings) {
 
 std::uint64_t Plan::dynamic_begin(int thread) const {
   const auto t = static_cast<std::size_t>(thread);
-  if (pool < shape.count) return home[t + 1];
-  return home[t] + part_of(home[t + 1] - home[t], static_fraction);
+  if (pool < shape.count) return boundaries[t + 1];
+  return boundaries[t] + part_of(boundaries[t + 1] - boundaries[t], static_fraction);
 }
 
 std::uint64_t best_chunk(double ns, double iteration_ns, std::uint64_t iterations) {
@@ -131,15 +131,15 @@ void make_plan(const Shape& shape, const Composition& composition, const Setting
   plan.steal = composition.steal;
   plan.static_fraction = fraction_of(composition, plan.shape, settings, measured);
   plan.pool = composition.order == Order::pool ? part_of(shape.count, plan.static_fraction) : shape.count;
-  const bool follow = composition.homes == Homes::adaptive && measured.homes.size() == threads + 1;
-  plan.home.resize(threads + 1);
-  plan.home[0] = 0;
+  const bool follow = composition.partition == Partition::adaptive && measured.boundaries.size() == threads + 1;
+  plan.boundaries.resize(threads + 1);
+  plan.boundaries[0] = 0;
   for (std::size_t t = 1; t < threads; ++t) {
     // Even parts differ by one at most.
     const std::uint64_t even = plan.pool / threads * t + plan.pool % threads * t / threads;
-    plan.home[t] = std::max(plan.home[t - 1], follow ? part_of(plan.pool, measured.homes[t]) : even);
+    plan.boundaries[t] = std::max(plan.boundaries[t - 1], follow ? part_of(plan.pool, measured.boundaries[t]) : even);
   }
-  plan.home[threads] = plan.pool;
+  plan.boundaries[threads] = plan.pool;
   plan.chunk = chunk_of(plan, settings, measured);
 }
 

@@ -24,14 +24,14 @@ std::string_view name_of(Strategy strategy);
 base::Status parse_strategy(std::string_view name, Strategy& strategy);
 
 // What a strategy is made of. Any combination is a strategy.
-enum class Homes { even, adaptive };                 ///< where a thread's own part lies
-enum class Fraction { none, all, given, modelled };  ///< how much of it is static
+enum class Partition { even, adaptive };             ///< how the loop is divided into a part for each thread
+enum class Fraction { none, all, given, modelled };  ///< how much of each part is static
 enum class Order { own, pool };                      ///< where the dynamic part lies: beside its owner, or in one pool
 enum class ChunkRule { fixed, guided, factoring };   ///< how large a chunk is
 enum class Steal { none, chunk, half };              ///< what an idle thread takes from another
 
 struct Composition {
-  Homes homes = Homes::even;
+  Partition partition = Partition::even;
   Fraction fraction = Fraction::none;
   bool slack = false;  ///< the fraction leaves to the next collective what it would wait for anyway
   Order order = Order::own;
@@ -60,27 +60,27 @@ struct Shape {
 
 /// What plans are made of. All of it is measured; zero means "not known".
 struct Measured {
-  double iteration_ns = 0;    ///< mean, on the thread that owns it
-  double away_ns = 0;         ///< the same on another thread
-  double spread_ns = 0;       ///< d_max - d_avg of fraction.h: what the slowest thread would end later than the mean
-  double slack_ns = 0;        ///< this process's last wait in the next collective
-  Profile profile;            ///< cost by place in the loop; of all loops tied to this one
-  std::vector<double> homes;  ///< boundaries in force as fractions of the loop; empty: even
+  double iteration_ns = 0;  ///< mean cost of an iteration, on the thread whose part it is in
+  double stolen_ns = 0;     ///< the same on another thread
+  double spread_ns = 0;     ///< d_max - d_avg of fraction.h: what the slowest thread would end later than the mean
+  double slack_ns = 0;      ///< this process's last wait in the next collective
+  Profile profile;          ///< cost by place in the loop; of all loops tied to this one
+  std::vector<double> boundaries;  ///< of the threads' parts at present, as fractions of the loop; empty: even
 };
 
-/// How one execution is divided. Iterations [home[t], home[t+1]) belong to thread t: the first part is its own, and
-/// static; the rest is dynamic. With a pool the dynamic parts of all lie together at the end of the loop, and homes
-/// divide what is before them.
+/// How one execution is divided. Thread t owns the part [boundaries[t], boundaries[t + 1]) of the iterations: the first
+/// ones are static, the rest is dynamic. With a pool, the dynamic iterations of all threads lie together at the end of
+/// the loop, and the parts divide what is before them.
 struct Plan {
   Shape shape;
   Strategy strategy = Strategy::even;
-  std::vector<std::uint64_t> home;  ///< threads + 1 boundaries
-  double static_fraction = 1;       ///< of each home; with a pool all of it is static
-  std::uint64_t pool = 0;           ///< iterations from here on are in the pool; shape.count where there is none
-  std::uint64_t chunk = 1;          ///< iterations at a time, at least
+  std::vector<std::uint64_t> boundaries;  ///< of the threads' parts, threads + 1
+  double static_fraction = 1;             ///< of each part; with a pool all of it is static
+  std::uint64_t pool = 0;                 ///< iterations from here on are in the pool; shape.count where there is none
+  std::uint64_t chunk = 1;                ///< iterations at a time, at least
   ChunkRule rule = ChunkRule::fixed;
   Steal steal = Steal::none;
-  /// First dynamic iteration of a thread's home; the home's end where it has none.
+  /// The first dynamic iteration of a thread's part; the end of the part if it has none.
   std::uint64_t dynamic_begin(int thread) const;
   bool operator==(const Plan&) const = default;
 };

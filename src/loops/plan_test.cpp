@@ -151,20 +151,20 @@ TEST(Plan, CoversTheLoopWhateverTheInput) {
                       random() % 3 == 0 ? random() : 0};
     Measured measured;
     measured.iteration_ns = odd[random() % 6];
-    measured.away_ns = odd[random() % 6];
+    measured.stolen_ns = odd[random() % 6];
     measured.spread_ns = odd[random() % 6];
     measured.slack_ns = odd[random() % 6];
-    if (random() % 2 == 0) measured.homes = even_parts(static_cast<int>(1 + random() % 50));
+    if (random() % 2 == 0) measured.boundaries = even_parts(static_cast<int>(1 + random() % 50));
     const Plan plan = make_plan(shape, settings, measured);
-    ASSERT_EQ(plan.home.size(), static_cast<std::size_t>(shape.threads) + 1);
-    ASSERT_EQ(plan.home.front(), 0U);
+    ASSERT_EQ(plan.boundaries.size(), static_cast<std::size_t>(shape.threads) + 1);
+    ASSERT_EQ(plan.boundaries.front(), 0U);
     ASSERT_LE(plan.pool, shape.count);
-    ASSERT_EQ(plan.home.back(), plan.pool) << "with the pool all is covered";
+    ASSERT_EQ(plan.boundaries.back(), plan.pool) << "with the pool all is covered";
     for (int t = 0; t < shape.threads; ++t) {
       const auto i = static_cast<std::size_t>(t);
-      ASSERT_LE(plan.home[i], plan.home[i + 1]);
-      ASSERT_LE(plan.home[i], plan.dynamic_begin(t));
-      ASSERT_LE(plan.dynamic_begin(t), plan.home[i + 1]);
+      ASSERT_LE(plan.boundaries[i], plan.boundaries[i + 1]);
+      ASSERT_LE(plan.boundaries[i], plan.dynamic_begin(t));
+      ASSERT_LE(plan.dynamic_begin(t), plan.boundaries[i + 1]);
     }
     ASSERT_GE(plan.chunk, 1U);
     ASSERT_EQ(plan, make_plan(shape, settings, measured)) << "pure";
@@ -175,19 +175,19 @@ TEST(Plan, IsWhatThePaperSays) {
   const Shape shape{1000, 4};
   Measured nothing;
   Plan plan = make_plan(shape, {Strategy::even}, nothing);
-  EXPECT_EQ(plan.home, (std::vector<std::uint64_t>{0, 250, 500, 750, 1000}));
+  EXPECT_EQ(plan.boundaries, (std::vector<std::uint64_t>{0, 250, 500, 750, 1000}));
   EXPECT_EQ(plan.dynamic_begin(2), 750U);
   EXPECT_EQ(plan.steal, Steal::none);
 
   plan = make_plan(shape, {Strategy::hybrid, 0.6}, nothing);  // static on [0, f_s N), then a pool
   EXPECT_EQ(plan.pool, 600U);
-  EXPECT_EQ(plan.home, (std::vector<std::uint64_t>{0, 150, 300, 450, 600}));
+  EXPECT_EQ(plan.boundaries, (std::vector<std::uint64_t>{0, 150, 300, 450, 600}));
   EXPECT_EQ(plan.dynamic_begin(1), 300U);
 
   plan = make_plan(shape, {Strategy::staggered, 0.6}, nothing);  // f_s of each thread's own block, then its own tail
   EXPECT_EQ(plan.pool, 1000U);
   EXPECT_EQ(plan.dynamic_begin(1), 400U);
-  EXPECT_EQ(plan.home[2], 500U);
+  EXPECT_EQ(plan.boundaries[2], 500U);
   EXPECT_EQ(plan.steal, Steal::chunk);
 
   Measured noisy;
@@ -236,7 +236,7 @@ TEST(Plan, CountsTheCostOfTakingAChunkByItsLength) {
   // f_d = p (d_max - d_avg) / (N (t + q)) with q = 40 ns / chunk
   EXPECT_NEAR(dynamic(1), 10'000.0 / (1000 * 140), 1e-9);
   EXPECT_NEAR(dynamic(10), 10'000.0 / (1000 * 104), 1e-9);
-  noisy.away_ns = 160;  // and 60 ns for the loss of locality
+  noisy.stolen_ns = 160;  // and 60 ns for the loss of locality
   EXPECT_NEAR(dynamic(1), 10'000.0 / (1000 * 200), 1e-9);
 }
 
@@ -244,7 +244,7 @@ TEST(Plan, EvenPartsDifferByOneAtMost) {
   for (const std::uint64_t count : {UINT64_C(0), UINT64_C(1), UINT64_C(10), UINT64_C(1000003), UINT64_MAX}) {
     const Plan plan = make_plan({count, 7}, {Strategy::steal}, {});
     for (std::size_t t = 0; t < 7; ++t) {
-      const std::uint64_t size = plan.home[t + 1] - plan.home[t];
+      const std::uint64_t size = plan.boundaries[t + 1] - plan.boundaries[t];
       EXPECT_TRUE(size == count / 7 || size == count / 7 + 1) << count;
     }
   }

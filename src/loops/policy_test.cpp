@@ -427,7 +427,7 @@ TEST(History, ForgetsTheColdExecutionAtTheNextOne) {
   EXPECT_NEAR(again.forecast_level(4000), 1e6, 1e5) << "an earlier run knew better";
 }
 
-TEST(Loop, TiedLoopsHaveTheSameHomes) {
+TEST(Loop, TiedLoopsHaveTheSameBoundaries) {
   Loop a("a", {Strategy::adaptive, 0, 0}), b("b", {Strategy::adaptive, 0, 0});
   a.tie(b);
   const Work rising = Work(4000, [](double place) { return place; }).of_total(4e6);
@@ -443,11 +443,11 @@ TEST(Loop, TiedLoopsHaveTheSameHomes) {
   }
   a.prepare({4000, 4}, plan_a, ticket_a);
   b.prepare({4000, 4}, plan_b, ticket_b);
-  EXPECT_EQ(plan_a.home, plan_b.home);
+  EXPECT_EQ(plan_a.boundaries, plan_b.boundaries);
   // The sum of both costs (1/2 + place): equal parts of place + place^2 = i / 2.
   for (int t = 1; t < 4; ++t) {
     const double wanted = (std::sqrt(1 + 2.0 * t) - 1) / 2;
-    EXPECT_NEAR(static_cast<double>(plan_a.home[static_cast<std::size_t>(t)]) / 4000, wanted, 0.02);
+    EXPECT_NEAR(static_cast<double>(plan_a.boundaries[static_cast<std::size_t>(t)]) / 4000, wanted, 0.02);
   }
 }
 
@@ -472,22 +472,22 @@ TEST(Loop, GroupsThatAreTiedToEachOtherBecomeOne) {
   a.tie(b);
   c.tie(d);
   practise();
-  EXPECT_EQ(plans[0].home, plans[1].home);
-  EXPECT_EQ(plans[2].home, plans[3].home);
-  EXPECT_NE(plans[0].home, plans[3].home);
+  EXPECT_EQ(plans[0].boundaries, plans[1].boundaries);
+  EXPECT_EQ(plans[2].boundaries, plans[3].boundaries);
+  EXPECT_NE(plans[0].boundaries, plans[3].boundaries);
   b.tie(c);
   practise();
   // The sum is level.
   for (std::size_t i = 0; i < 4; ++i) {
-    EXPECT_EQ(plans[i].home, plans[0].home) << i;
+    EXPECT_EQ(plans[i].boundaries, plans[0].boundaries) << i;
     for (std::size_t t = 1; t < 4; ++t)
-      EXPECT_NEAR(static_cast<double>(plans[i].home[t]), 1000.0 * static_cast<double>(t), 100) << i;
+      EXPECT_NEAR(static_cast<double>(plans[i].boundaries[t]), 1000.0 * static_cast<double>(t), 100) << i;
   }
   // Tied twice, and the other way round.
   c.tie(b);
   d.tie(a);
   practise();
-  for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(plans[i].home, plans[0].home) << i;
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(plans[i].boundaries, plans[0].boundaries) << i;
 }
 
 TEST(Loop, SettledLoopsAreMeasuredAsRarelyAsTheirLengthAllows) {

@@ -40,12 +40,12 @@ class Work {
 struct Machine {
   int threads = 2;
   std::vector<double> slowness;  ///< by thread; 1 where there is none
-  double away = 1;        ///< an iteration costs so many times more on a thread that did not touch its data first
-  double noise = 0.003;   ///< standard deviation of the speed of a thread in an execution
-  double own_ns = 15;     ///< taking a chunk of the own range
-  double pool_ns = 30;    ///< of the pool; and 5 more for each thread that wants one, too
-  double steal_ns = 150;  ///< from another's range; looking at one that is empty takes 20
-  int preempted = -1;     ///< this thread loses so many ns in the midst of what it takes first
+  double stolen_factor = 1;  ///< an iteration costs so many times more on a thread that did not touch its data first
+  double noise = 0.003;      ///< standard deviation of the speed of a thread in an execution
+  double own_ns = 15;        ///< taking a chunk of the own range
+  double pool_ns = 30;       ///< of the pool; and 5 more for each thread that wants one, too
+  double steal_ns = 150;     ///< from another's range; looking at one that is empty takes 20
+  int preempted = -1;        ///< this thread loses so many ns in the midst of what it takes first
   double preempted_ns = 0;
 };
 
@@ -60,16 +60,16 @@ class Simulator {
     const auto threads = static_cast<std::uint32_t>(machine_.threads);
     std::normal_distribution<> noise(1, machine_.noise);
     struct Thread {
-      double now = 0, left_home = -1, speed = 1;
+      double now = 0, left_own_part = -1, speed = 1;
       Range own;
       bool fixed = true;
       ThreadSample sample;
-      std::uint64_t iterations = 0, home_iterations = 0;
+      std::uint64_t iterations = 0, own_iterations = 0;
     };
     std::vector<Thread> all(threads);
     const auto cut = [](std::uint64_t i) { return static_cast<std::uint32_t>(i); };
     for (std::uint32_t t = 0; t < threads; ++t) {
-      all[t].own = {cut(plan.dynamic_begin(static_cast<int>(t))), cut(plan.home[t + 1])};
+      all[t].own = {cut(plan.dynamic_begin(static_cast<int>(t))), cut(plan.boundaries[t + 1])};
       all[t].speed = machine_.slowness[t] * std::max(0.5, noise(random_));
     }
     Range pool{cut(plan.pool), cut(work.count())};
@@ -86,16 +86,16 @@ class Simulator {
       double price = 0;
       if (thread.fixed) {
         thread.fixed = false;
-        got = {cut(plan.home[t]), cut(plan.dynamic_begin(static_cast<int>(t)))};
+        got = {cut(plan.boundaries[t]), cut(plan.dynamic_begin(static_cast<int>(t)))};
       } else if (!thread.own.empty()) {
         const std::uint32_t size = std::min(std::max(1U, chunk), thread.own.size());
         got = {thread.own.begin, thread.own.begin + size};
         thread.own.begin += size;
         price = machine_.own_ns;
       } else {
-        if (thread.left_home < 0) {
-          thread.left_home = thread.now;
-          thread.home_iterations = thread.iterations;
+        if (thread.left_own_part < 0) {
+          thread.left_own_part = thread.now;
+          thread.own_iterations = thread.iterations;
         }
         if (!pool.empty()) {
           const std::uint32_t size = bite(plan.rule, chunk, threads, pooled, pool.size());
@@ -124,9 +124,9 @@ class Simulator {
       // Data lie where an even division has put them.
       const std::uint64_t here = work.count() * t / threads, there = work.count() * (t + 1) / threads;
       const double cost = work.cost(got.begin, got.end);
-      const double at_home =
+      const double own_cost =
           work.cost(std::max<std::uint64_t>(got.begin, here), std::min<std::uint64_t>(got.end, there));
-      thread.now += price + thread.speed * (at_home + machine_.away * (cost - at_home));
+      thread.now += price + thread.speed * (own_cost + machine_.stolen_factor * (cost - own_cost));
       if (static_cast<int>(t) == machine_.preempted && thread.iterations == 0) thread.now += machine_.preempted_ns;
       thread.iterations += got.size();
       thread.sample.chunks += !got.empty();
@@ -135,9 +135,9 @@ class Simulator {
     Execution execution{work.count(), plan.strategy, plan.static_fraction, static_cast<std::int64_t>(finished), {}};
     execution.learning_ns = 2000;
     for (Thread& thread : all) {
-      thread.sample.home_ns = static_cast<std::int64_t>(thread.left_home);
-      thread.sample.home_iterations = thread.home_iterations;
-      thread.sample.stolen = thread.iterations - thread.home_iterations;
+      thread.sample.own_ns = static_cast<std::int64_t>(thread.left_own_part);
+      thread.sample.own_iterations = thread.own_iterations;
+      thread.sample.stolen = thread.iterations - thread.own_iterations;
       thread.sample.idle_ns = execution.elapsed_ns - thread.sample.busy_ns;
       execution.threads.push_back(thread.sample);
     }

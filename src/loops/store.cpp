@@ -22,6 +22,7 @@ using Json = nlohmann::ordered_json;
 constexpr int kFormat = 1;                // Encoding: version of the file
 constexpr int kMostThreads = UINT16_MAX;  // victims.h numbers threads by 16 bits
 
+/// Members keep the names of format 1: "homes" are Measured::boundaries, "away_ns" is Measured::stolen_ns.
 Json describe(const Loop::Regime& regime) {
   const Measured& measured = regime.history.measured();
   Json json;
@@ -30,13 +31,13 @@ Json describe(const Loop::Regime& regime) {
   json["executions"] = regime.history.executions();
   json["mean_ns"] = regime.history.mean_ns();
   json["iteration_ns"] = measured.iteration_ns;
-  json["away_ns"] = measured.away_ns;
+  json["away_ns"] = measured.stolen_ns;
   json["spread_ns"] = measured.spread_ns;
   if (const auto best = regime.policy.best()) {
     json["strategy"] = name_of(*best);
     json["reason"] = regime.policy.settled() ? regime.policy.reason() : "best before, and not yet compared anew";
   }
-  if (!measured.homes.empty()) json["homes"] = measured.homes;
+  if (!measured.boundaries.empty()) json["homes"] = measured.boundaries;
   if (measured.profile.known()) {
     json["profile"] = {{"iterations", regime.history.profile_count()},
                        {"place", measured.profile.place},
@@ -73,7 +74,7 @@ void require(bool holds, const char* what) {
   if (!holds) throw std::runtime_error(what);
 }
 
-bool boundaries(const std::vector<double>& places) {
+bool are_boundaries(const std::vector<double>& places) {
   bool rising = places.size() >= 2 && places.front() == 0 && places.back() == 1;
   for (std::size_t i = 1; i < places.size(); ++i) rising = rising && places[i] >= places[i - 1];
   return rising;
@@ -92,12 +93,12 @@ Loop::Regime regime_from(const Json& json) {
   require(regime.threads > 0 && regime.threads <= kMostThreads, "a thread count is out of range");
   Measured measured;
   measured.iteration_ns = positive(json, "iteration_ns");
-  measured.away_ns = positive(json, "away_ns");
+  measured.stolen_ns = positive(json, "away_ns");
   measured.spread_ns = positive(json, "spread_ns");
   double profile_count = 0;
   if (json.contains("homes")) {
-    measured.homes = json["homes"].get<std::vector<double>>();
-    require(boundaries(measured.homes) && static_cast<int>(measured.homes.size()) == regime.threads + 1,
+    measured.boundaries = json["homes"].get<std::vector<double>>();
+    require(are_boundaries(measured.boundaries) && static_cast<int>(measured.boundaries.size()) == regime.threads + 1,
             "homes are not boundaries from 0 to 1, one more than threads");
   }
   if (json.contains("profile")) {
@@ -105,7 +106,7 @@ Loop::Regime regime_from(const Json& json) {
     profile_count = positive(profile, "iterations");
     measured.profile = {profile.at("place").get<std::vector<double>>(),
                         profile.at("cost_ns").get<std::vector<double>>()};
-    require(boundaries(measured.profile.place) && measured.profile.cost.size() + 1 == measured.profile.place.size(),
+    require(are_boundaries(measured.profile.place) && measured.profile.cost.size() + 1 == measured.profile.place.size(),
             "a profile has no cost for each of its pieces");
     for (const double cost : measured.profile.cost) require(std::isfinite(cost) && cost >= 0, "a cost is negative");
   }

@@ -55,7 +55,7 @@ TEST(Store, WhatIsWrittenIsReadBack) {
     EXPECT_EQ(stored[0].regimes[i].history.executions(), mine[i].history.executions());
     EXPECT_DOUBLE_EQ(a.iteration_ns, b.iteration_ns);
     EXPECT_DOUBLE_EQ(a.spread_ns, b.spread_ns);
-    EXPECT_EQ(a.homes, b.homes);
+    EXPECT_EQ(a.boundaries, b.boundaries);
     EXPECT_EQ(a.profile.place, b.profile.place);
   }
   EXPECT_TRUE(stored[1].regimes.empty());
@@ -66,7 +66,7 @@ TEST(Store, WhatIsWrittenIsReadBack) {
   Loop::Ticket one, two;
   loop.prepare({5000, 3}, before, one);
   again.prepare({5000, 3}, after, two);
-  EXPECT_EQ(before.home, after.home);
+  EXPECT_EQ(before.boundaries, after.boundaries);
 }
 
 TEST(Store, BrokenFilesAreRefusedWithASentenceAndNothingIsTaken) {

@@ -90,8 +90,8 @@ void Instance::open(Loop& next, std::uint64_t iterations, int threads) {
     for (int t = 0; t < threads; ++t) {
       const auto i = static_cast<std::size_t>(t);
       const std::uint32_t middle = units(plan.dynamic_begin(t));
-      fixed[i] = {units(plan.home[i]), middle};
-      dynamic[i] = {middle, units(plan.home[i + 1])};
+      fixed[i] = {units(plan.boundaries[i]), middle};
+      dynamic[i] = {middle, units(plan.boundaries[i + 1])};
     }
     pool_begin = units(plan.pool);
     pool_end = units(iterations);
@@ -204,8 +204,8 @@ base::Status Member::begin(Loop& loop, std::uint64_t count, Manner manner, std::
   planned_ = instance.dynamic[me];
   own_ = &instance.words[me].range;
   chunk_ = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(instance.plan.chunk / unit_, 1, UINT32_MAX));
-  at_home_ = true;
-  left_home_ = 0;
+  in_own_part_ = true;
+  left_own_part_ = 0;
   replayed_ = 0;
   stage_ = instance.ticket.replayed != nullptr ? Stage::replay : Stage::fixed;
   if (instance.plan.steal != Steal::none && team_->threads_ > 2) look_where_it_runs();
@@ -257,7 +257,7 @@ bool Member::take_elsewhere(Chunk& chunk) {
   if (stage_ == Stage::fixed && take_fixed(chunk)) return true;
   if (stage_ == Stage::own) {
     if (take_own(chunk)) return true;
-    leave_home();
+    leave_own_part();
     stage_ = Stage::pool;
   }
   if (stage_ == Stage::pool && take_pool(chunk)) return true;
@@ -358,7 +358,7 @@ bool Member::rob(int victim, Chunk& chunk) {
 bool Member::take_replayed(Chunk& chunk) {
   const auto& pieces = instance_->ticket.replayed->threads[static_cast<std::size_t>(thread_)];
   if (replayed_ == pieces.size()) {
-    leave_home();
+    leave_own_part();
     return finish(chunk);
   }
   const Assignment::Piece& piece = pieces[replayed_++];
@@ -376,45 +376,45 @@ void Member::keep(const Chunk& chunk) {
     if (log_->back().end == log_->back().begin) log_->pop_back();
   }
   kept_ = chunk;
-  kept_at_home_ = at_home_;
+  kept_in_own_part_ = in_own_part_;
   kept_until_ = 0;
 }
 
-void Member::leave_home() {
-  if (!at_home_) return;
-  at_home_ = false;
-  home_iterations_ = iterations_;
-  if (instance_->ticket.measure) left_home_ = base::now_ns();
+void Member::leave_own_part() {
+  if (!in_own_part_) return;
+  in_own_part_ = false;
+  own_iterations_ = iterations_;
+  if (instance_->ticket.measure) left_own_part_ = base::now_ns();
   if (team_->placement_.load(std::memory_order_relaxed) != placement_) order_victims();
 }
 
 bool Member::finish(Chunk& chunk) {
-  leave_home();
+  leave_own_part();
   if (kept_.end != 0) {
     chunk = std::exchange(kept_, {});
     stage_ = Stage::last;
-    if (kept_at_home_ && iterations_ == home_iterations_) {
-      at_home_ = true;  // it has done nothing else since
-    } else if (kept_at_home_) {
-      home_iterations_ += chunk.end - chunk.begin;
+    if (kept_in_own_part_ && iterations_ == own_iterations_) {
+      in_own_part_ = true;  // it has done nothing else since
+    } else if (kept_in_own_part_) {
+      own_iterations_ += chunk.end - chunk.begin;
       if (instance_->ticket.measure) kept_until_ = base::now_ns();
     }
     count(chunk);
     return true;
   }
   if (kept_until_ != 0) {
-    left_home_ += base::now_ns() - kept_until_;
+    left_own_part_ += base::now_ns() - kept_until_;
     kept_until_ = 0;
   }
   if (instance_->ticket.measure) {
     Result& result = instance_->results[static_cast<std::size_t>(thread_)];
-    const bool moved = iterations_ != home_iterations_;
+    const bool moved = iterations_ != own_iterations_;
     result.began = began_;
-    result.finished = moved ? base::now_ns() : left_home_;
+    result.finished = moved ? base::now_ns() : left_own_part_;
     result.sample.busy_ns = result.finished - began_;
-    result.sample.home_ns = left_home_ - began_;
-    result.sample.home_iterations = home_iterations_;
-    result.sample.stolen = iterations_ - home_iterations_;
+    result.sample.own_ns = left_own_part_ - began_;
+    result.sample.own_iterations = own_iterations_;
+    result.sample.stolen = iterations_ - own_iterations_;
     result.sample.chunks = chunks_;
   }
   stage_ = Stage::finished;

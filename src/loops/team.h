@@ -98,14 +98,15 @@ class alignas(128) Member {
   void give(Range range, Chunk& chunk);
   void keep(const Chunk& chunk);
   void count(const Chunk& chunk);
-  void leave_home();
+  /// Notes that no iterations of its own part are left.
+  void leave_own_part();
   bool finish(Chunk& chunk);
   void give_up();
 
   Stage stage_ = Stage::outside;
   std::uint32_t round_ = 0;
   std::uint32_t chunk_ = 1;
-  Range planned_;                               ///< dynamic part of its home
+  Range planned_;                               ///< the dynamic iterations of its part
   base::Atomic<std::uint64_t>* own_ = nullptr;  ///< the word of its range
   base::Atomic<bool>* cancelled_ = nullptr;
   std::uint64_t unit_ = 1, count_ = 0;
@@ -119,9 +120,9 @@ class alignas(128) Member {
   std::uint64_t number_ = 0;  ///< loops that it has begun
   bool opened_ = false;
   std::size_t replayed_ = 0;
-  bool at_home_ = true;
-  std::int64_t began_ = 0, left_home_ = 0;
-  std::uint64_t home_iterations_ = 0;
+  bool in_own_part_ = true;
+  std::int64_t began_ = 0, left_own_part_ = 0;
+  std::uint64_t own_iterations_ = 0;
   // Loops. Where the thread runs determines from which threads it steals first. It is checked when a loop begins and
   // when the thread's own part ends, never for a chunk. A thread that stays on its CPU looks at its binding only after
   // so many loops: it may be bound to this CPU now.
@@ -130,7 +131,7 @@ class alignas(128) Member {
   std::uint32_t placement_ = 0;         ///< of the team, that `nearest_` is for
   std::vector<std::uint16_t> nearest_;  ///< empty: by number
   Chunk kept_;                          ///< what comes at last, while there is something else
-  bool kept_at_home_ = false;
+  bool kept_in_own_part_ = false;
   std::int64_t kept_until_ = 0;
 };
 

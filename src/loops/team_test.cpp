@@ -144,8 +144,8 @@ TEST(Team, OneThreadThatIsHeldUpIsRelieved) {
   Loop::Regime regime;
   ASSERT_TRUE(loop.find({1000, 2}, regime));
   const Execution& execution = regime.history.last(0);
-  EXPECT_EQ(execution.threads[0].home_iterations, 1U);
-  EXPECT_EQ(execution.threads[1].home_iterations, 500U);
+  EXPECT_EQ(execution.threads[0].own_iterations, 1U);
+  EXPECT_EQ(execution.threads[1].own_iterations, 500U);
   EXPECT_EQ(execution.threads[1].stolen, 499U);
   EXPECT_GT(execution.threads[1].idle_ns + execution.threads[0].busy_ns, 0);
 }
