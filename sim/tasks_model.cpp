@@ -31,8 +31,8 @@ using steelyard::tasks::kGroup;
 using steelyard::tasks::kMessageBytes;
 using steelyard::tasks::kMostGiven;
 using steelyard::tasks::next_patience;
-using steelyard::tasks::Places;
 using steelyard::tasks::policy_named;
+using steelyard::tasks::RankPlacement;
 using steelyard::tasks::Routes;
 using steelyard::tasks::Victims;
 
@@ -99,7 +99,7 @@ class Model {
       : s_(setting),
         policy_(policy),
         node_(policy == Policy::small_world ? setting.node : 1),
-        routes_(Places(static_cast<int>(setting.processes), static_cast<int>(node_), {}),
+        routes_(RankPlacement(static_cast<int>(setting.processes), static_cast<int>(node_), {}),
                 policy_named(policy == Policy::random   ? "random"
                              : policy == Policy::master ? "master"
                                                         : "small-world",
@@ -123,8 +123,8 @@ class Model {
       }
       next(p, time);
     }
-    while (!events_.empty() && home_ < total_) {
-      if (handled_ % kEventsALook == 0) progress.look(static_cast<double>(home_) / static_cast<double>(total_));
+    while (!events_.empty() && delivered_ < total_) {
+      if (handled_ % kEventsALook == 0) progress.look(static_cast<double>(delivered_) / static_cast<double>(total_));
       const Event event = events_.top();
       events_.pop();
       ++handled_;
@@ -289,7 +289,7 @@ class Model {
   }
   void bring(std::uint32_t me, Chunk chunk, double time) {
     if (chunk.owner == me || !s_.results) {
-      home_ += chunk.count;
+      delivered_ += chunk.count;
       last_ = std::max(last_, time);
       return;
     }
@@ -499,7 +499,7 @@ class Model {
   std::vector<Message> messages_in_flight_;
   std::vector<std::size_t> free_;
   double now_ = 0, last_ = 0, end_ = 0, work_ = 0;
-  std::uint64_t total_ = 0, home_ = 0, moved_ = 0, taken_ = 0, messages_ = 0, hops_ = 0, sent_ = 0, started_ = 0,
+  std::uint64_t total_ = 0, delivered_ = 0, moved_ = 0, taken_ = 0, messages_ = 0, hops_ = 0, sent_ = 0, started_ = 0,
                 draws_ = 0, handled_ = 0;
 };
 

@@ -49,7 +49,7 @@ base::Status Arena::create(Transport& transport, int threads, bool receivers, st
     made->fd_ = node::accept(invitation);
     if (made->fd_ < 0) error = errno;
   }
-  // First the head alone: how many workers there are stands in it.
+  // First the head alone: the number of workers is in it.
   void* memory = error == 0 ? mmap(nullptr, head, PROT_READ | PROT_WRITE, MAP_SHARED, made->fd_, 0) : MAP_FAILED;
   if (memory != MAP_FAILED) {
     made->base_ = static_cast<char*>(memory);
@@ -80,11 +80,11 @@ base::Status Arena::create(Transport& transport, int threads, bool receivers, st
     madvise(memory, whole, MADV_DONTDUMP);
     for (int worker = made->first_worker(transport.node_rank()); worker < made->first_worker(transport.node_rank() + 1);
          ++worker) {
-      ready = ready && made->back(made->region(worker), whole_pages(sizeof(WorkerBlock)));
+      ready = ready && made->allocate(made->region(worker), whole_pages(sizeof(WorkerBlock)));
     }
     if (receivers) {
       const int receiver = made->receiver(transport.node_rank());
-      ready = ready && made->back(made->region(receiver), whole_pages(sizeof(WorkerBlock)));
+      ready = ready && made->allocate(made->region(receiver), whole_pages(sizeof(WorkerBlock)));
     }
   }
   error = ready ? 0 : errno;
@@ -99,7 +99,7 @@ Arena::~Arena() {
   if (fd_ >= 0) close(fd_);
 }
 
-bool Arena::back(std::uint64_t offset, std::uint64_t bytes) const {
+bool Arena::allocate(std::uint64_t offset, std::uint64_t bytes) const {
   const int error = posix_fallocate(fd_, static_cast<off_t>(offset), static_cast<off_t>(bytes));
   if (error != 0) errno = error;
   return error == 0;
@@ -108,7 +108,7 @@ bool Arena::back(std::uint64_t offset, std::uint64_t bytes) const {
 Heap Arena::heap(int index) const {
   const std::uint64_t first = region(index) + whole_pages(sizeof(WorkerBlock));
   return Heap(base_, first, region(index + 1), worker(index).returned,
-              [this](std::uint64_t offset, std::uint64_t bytes) { return back(offset, bytes); });
+              [this](std::uint64_t offset, std::uint64_t bytes) { return allocate(offset, bytes); });
 }
 
 void Arena::post(int to, std::uint64_t block) const { Heap::push(base_, process(to).inbox, block); }

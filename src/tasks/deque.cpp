@@ -9,7 +9,7 @@ namespace steelyard::tasks {
 
 bool Deque::room() {
   if (bottom_ - free_from_ < Window::kTasks) return true;
-  // Invariant 5. Thieves finish in any order, so that only all of them together tell.
+  // Invariant 5. Thieves finish in any order, so slots are free only when all of them have finished.
   const std::uint32_t copied = window_.copied.load(std::memory_order_acquire);
   const std::uint32_t head = Window::head(window_.ends.load(std::memory_order_relaxed));
   if (copied == head) free_from_ = head;
@@ -17,17 +17,17 @@ bool Deque::room() {
 }
 
 void Deque::push(const Task& task) {
-  if (behind_.empty() && room()) {
+  if (overflow_.empty() && room()) {
     window_.tasks[bottom_++ % Window::kTasks] = task;
   } else {
-    behind_.push_back({task, nullptr});
+    overflow_.push_back({task, nullptr});
   }
 }
 
 bool Deque::pop(Entry& entry, std::int64_t ns_per_task) {
-  if (!behind_.empty()) {
-    entry = std::move(behind_.back());
-    behind_.pop_back();
+  if (!overflow_.empty()) {
+    entry = std::move(overflow_.back());
+    overflow_.pop_back();
     return true;
   }
   if (bottom_ == split_ && !reclaim(ns_per_task)) return false;
@@ -55,7 +55,8 @@ void Deque::publish_window(std::int64_t ns_per_task) {
   const std::uint32_t owned = private_tasks();
   const std::uint32_t open = split_ - Window::head(now);
   const auto keep = static_cast<std::uint32_t>(amount_to_keep(owned + open, ns_per_task));
-  // Only when thieves have nearly emptied it: each change costs the owner an atomic. Long tasks are worth it.
+  // Only if thieves have nearly emptied the public part, since each change costs an atomic operation; for long tasks
+  // always.
   if (owned <= keep || (keep > 0 && open > owned - keep)) return;
   move_split(bottom_ - keep);
 }
@@ -74,9 +75,9 @@ void Deque::take_oldest(std::size_t most, std::vector<Entry>& taken) {
   std::vector<Task> found;
   window_.steal([most](std::size_t available) { return std::min(available, most); }, found);
   for (const Task& task : found) taken.push_back({task, nullptr});
-  for (std::size_t left = most - found.size(); left > 0 && !behind_.empty(); --left) {
-    taken.push_back(std::move(behind_.front()));
-    behind_.pop_front();
+  for (std::size_t left = most - found.size(); left > 0 && !overflow_.empty(); --left) {
+    taken.push_back(std::move(overflow_.front()));
+    overflow_.pop_front();
   }
 }
 

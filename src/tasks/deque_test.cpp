@@ -186,7 +186,7 @@ TEST(Heap, BlocksDoNotOverlapAndAreUsedAgain) {
       held.pop_back();
     }
   }
-  EXPECT_LT(heap.backed(), std::uint64_t{4 << 20});
+  EXPECT_LT(heap.allocated(), std::uint64_t{4 << 20});
 }
 
 TEST(Heap, SaysNoWhereMemoryEnds) {

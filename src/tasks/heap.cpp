@@ -13,7 +13,7 @@ constexpr std::uint64_t kSmallest = 64;  // Size: bytes of a line of the cache.
 
 }  // namespace
 
-// Four sizes a doubling: 64, 80, 96, 112, 128, 160, ...
+// Four sizes for each doubling: 64, 80, 96, 112, 128, 160, ...
 std::uint64_t Heap::size_of(std::uint32_t size_class) {
   return (kSmallest / 4 * (4 + size_class % 4)) << (size_class / 4);
 }
@@ -26,8 +26,14 @@ std::uint32_t Heap::class_for(std::uint64_t bytes) {
   }
 }
 
-Heap::Heap(char* base, std::uint64_t first, std::uint64_t end, Stack& returned, Back back)
-    : base_(base), first_(first), end_(end), top_(first), backed_(first), returned_(returned), back_(std::move(back)) {}
+Heap::Heap(char* base, std::uint64_t first, std::uint64_t end, Stack& returned, AllocatePages allocate)
+    : base_(base),
+      first_(first),
+      end_(end),
+      top_(first),
+      allocated_(first),
+      returned_(returned),
+      allocate_(std::move(allocate)) {}
 
 std::uint64_t Heap::take(std::size_t bytes) {
   if (bytes > end_ - first_) return 0;
@@ -43,14 +49,14 @@ std::uint64_t Heap::take(std::size_t bytes) {
   } else {
     const std::uint64_t size = size_of(size_class);
     if (size > end_ - top_) return 0;
-    if (top_ + size > backed_) {
-      // By a quarter of what is there, so that growing stays rare; less where memory is short.
-      const std::uint64_t needed = top_ + size - backed_;
-      const std::uint64_t wanted = std::min(std::max(needed, backed() / 4), end_ - backed_);
-      if (back_(backed_, wanted)) {
-        backed_ += wanted;
-      } else if (back_(backed_, needed)) {
-        backed_ += needed;
+    if (top_ + size > allocated_) {
+      // It grows by a quarter, so that it rarely grows; by less if memory is short.
+      const std::uint64_t needed = top_ + size - allocated_;
+      const std::uint64_t wanted = std::min(std::max(needed, allocated() / 4), end_ - allocated_);
+      if (allocate_(allocated_, wanted)) {
+        allocated_ += wanted;
+      } else if (allocate_(allocated_, needed)) {
+        allocated_ += needed;
       } else {
         return 0;
       }

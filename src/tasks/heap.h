@@ -21,21 +21,24 @@ class Heap {
     Shared<std::uint64_t> next;  ///< block of the stack on which this block lies
   };
 
-  /// Blocks lie between the offsets `first` and `end` of `base`. `back(offset, bytes)` allocates this part of the
-  /// shared memory; false if there is none left.
-  using Back = std::function<bool(std::uint64_t, std::uint64_t)>;
-  Heap(char* base, std::uint64_t first, std::uint64_t end, Stack& returned, Back back);
+  /// Allocates a part of the shared memory by its offset and size in bytes; false if there is no memory left.
+  using AllocatePages = std::function<bool(std::uint64_t, std::uint64_t)>;
+  /// Blocks lie between the offsets `first` and `end` of `base`.
+  /// @param returned blocks that other processes have freed
+  Heap(char* base, std::uint64_t first, std::uint64_t end, Stack& returned, AllocatePages allocate);
 
   /// A block for `bytes`; 0 if there is no memory.
   std::uint64_t take(std::size_t bytes);
+  /// Frees a block of this heap. For the owner only.
   void give(std::uint64_t block);
   /// Puts a block on a stack: lock-free, from any process. On `returned`, that gives it back to its owner.
   static void push(char* base, Stack& stack, std::uint64_t block);
 
   static Header& header(char* base, std::uint64_t block) { return *reinterpret_cast<Header*>(base + block); }
-  /// What lies behind the header, aligned to 16.
+  /// The bytes behind the header, aligned to 16.
   static char* bytes(char* base, std::uint64_t block) { return base + block + sizeof(Header); }
-  std::uint64_t backed() const { return backed_ - first_; }
+  /// Bytes allocated so far.
+  std::uint64_t allocated() const { return allocated_ - first_; }
 
  private:
   static constexpr int kClasses = 4 * 32;  ///< Encoding: four for each doubling of kSmallest, to 2^38 bytes.
@@ -43,9 +46,9 @@ class Heap {
   static std::uint32_t class_for(std::uint64_t bytes);
 
   char* base_;
-  std::uint64_t first_, end_, top_, backed_;
+  std::uint64_t first_, end_, top_, allocated_;
   Stack& returned_;
-  Back back_;
+  AllocatePages allocate_;
   std::vector<std::uint64_t> free_[kClasses];
 };
 

@@ -5,9 +5,9 @@
 
 namespace steelyard::tasks {
 
-/// Which nodes may exchange messages. Vertices are the nodes of the machine, in the order of their ranks, which is
-/// taken to follow their distance. No process holds the graph: everything is computed from two vertices, in O(degree),
-/// without a message.
+/// The graph of nodes that may exchange messages. Vertices are the nodes in the order of their ranks: those with close
+/// numbers are assumed to be close in the network. No process holds the graph: everything is computed from two
+/// vertices, in O(degree), without a message.
 class Overlay {
  public:
   explicit Overlay(std::int64_t vertices) : size_(vertices) {}
@@ -15,13 +15,14 @@ class Overlay {
 
   std::int64_t size() const { return size_; }
   virtual std::vector<std::int64_t> neighbours(std::int64_t vertex) const = 0;
-  /// The neighbour of `from` from which the fewest hops are left to `to`; `to` itself if `from` is `to`.
+  /// The neighbour of `from` with the fewest hops to `to`; `to` itself if `from` is `to`.
   virtual std::int64_t next(std::int64_t from, std::int64_t to) const = 0;
   /// A number for the link of `from` to its neighbour `to`, from 0, by which the processes of a node divide its links.
   virtual std::int64_t slot(std::int64_t from, std::int64_t to) const = 0;
 
+  /// The length of the route.
   int hops(std::int64_t from, std::int64_t to) const;
-  /// The tree of all routes to vertex 0: as deep as routes are long, and made of links.
+  /// The parent of a vertex in the tree of all routes to vertex 0.
   std::int64_t parent(std::int64_t vertex) const { return next(vertex, 0); }
 
  protected:

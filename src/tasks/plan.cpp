@@ -24,7 +24,7 @@ std::size_t amount_ahead(std::int64_t ns_per_task) {
   return static_cast<std::size_t>(std::max(kTogether, kLastPatience / std::max<std::int64_t>(ns_per_task, 10)));
 }
 
-Victims::Victims(std::size_t count, std::uint64_t seed) : order_(count), favourite_(count) {
+Victims::Victims(std::size_t count, std::uint64_t seed) : order_(count), last_giver_(count) {
   std::iota(order_.begin(), order_.end(), 0);
   for (std::size_t left = count; left > 1; --left) {
     std::swap(order_[left - 1], order_[hash(seed * 0x10001 + left) % left]);
@@ -32,7 +32,7 @@ Victims::Victims(std::size_t count, std::uint64_t seed) : order_(count), favouri
 }
 
 std::size_t Victims::next() {
-  if (asked_++ == 0 && favourite_ < order_.size()) return favourite_;
+  if (asked_++ == 0 && last_giver_ < order_.size()) return last_giver_;
   place_ = (place_ + 1) % order_.size();
   return order_[place_];
 }
@@ -46,7 +46,7 @@ TerminationRounds::Counts& TerminationRounds::Counts::operator+=(const Counts& o
 }
 
 TerminationRounds::Outcome TerminationRounds::judge(const Counts& round, std::uint64_t processes) {
-  if (round.leaving != 0 && round.leaving != processes) return Outcome::torn;
+  if (round.leaving != 0 && round.leaving != processes) return Outcome::failed;
   const bool over = round.spawned == finished_;
   finished_ = round.finished;
   return over ? Outcome::over : Outcome::again;

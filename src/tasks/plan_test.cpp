@@ -114,12 +114,12 @@ TEST(Overlay, AMillionNodesCostAMillionthEach) {
   }
 }
 
-void check(const Places& places, int ranks) {
-  const Routes routes(places, std::make_unique<SmallWorld>(places.nodes(), 4));
+void check(const RankPlacement& placement, int ranks) {
+  const Routes routes(placement, std::make_unique<SmallWorld>(placement.nodes(), 4));
   int children = 0, reporters = 0;
   std::size_t links = 0;
   for (int rank = 0; rank < ranks; ++rank) {
-    EXPECT_EQ(places.rank(places.node(rank), places.local(rank)), rank);
+    EXPECT_EQ(placement.rank(placement.node(rank), placement.local(rank)), rank);
     const Routes::Duties duties = routes.duties(rank);
     children += static_cast<int>(duties.children.size());
     reporters += duties.reports ? 1 : 0;
@@ -136,7 +136,7 @@ void check(const Places& places, int ranks) {
       EXPECT_EQ(way.rank, routes.next(rank, owner));
       while (at != owner) {
         const int next = routes.next(at, owner);
-        if (places.node(next) != places.node(at)) {
+        if (placement.node(next) != placement.node(at)) {
           const auto peers = routes.duties(at).peers;
           EXPECT_TRUE(std::count(peers.begin(), peers.end(), next) >= 1);
         }
@@ -146,18 +146,18 @@ void check(const Places& places, int ranks) {
       EXPECT_EQ(way.further, transfers - 1);
     }
   }
-  EXPECT_EQ(children, places.nodes() - 1);
-  EXPECT_EQ(reporters, places.nodes());
+  EXPECT_EQ(children, placement.nodes() - 1);
+  EXPECT_EQ(reporters, placement.nodes());
   std::size_t links_of_nodes = 0;
-  for (int node = 0; node < places.nodes(); ++node) links_of_nodes += routes.overlay().neighbours(node).size();
+  for (int node = 0; node < placement.nodes(); ++node) links_of_nodes += routes.overlay().neighbours(node).size();
   EXPECT_EQ(links, links_of_nodes);
 }
 
 TEST(Routes, LeadFromEveryProcessToEveryOther) {
   for (const int a_node : {1, 2, 3, 5}) {
-    for (const int ranks : {1, 2, 7, 16, 23}) check(Places(ranks, a_node, {}), ranks);
+    for (const int ranks : {1, 2, 7, 16, 23}) check(RankPlacement(ranks, a_node, {}), ranks);
   }
-  check(Places(7, 3, {0, 1, 0, 1, 2, 0, 1}), 7);  // round robin, uneven
+  check(RankPlacement(7, 3, {0, 1, 0, 1, 2, 0, 1}), 7);  // round robin, uneven
 }
 
 TEST(Amount, LeavesVictimAndThievesAlike) {
@@ -243,7 +243,7 @@ TEST(TerminationRounds, NeverEndWhileATaskIsUnderWayAndEndSoonAfter) {
 
 TEST(TerminationRounds, WhoLeavesWhileOthersRunIsFoundOut) {
   TerminationRounds rounds;
-  EXPECT_EQ(rounds.judge({5, 5, 1}, 3), TerminationRounds::Outcome::torn);
+  EXPECT_EQ(rounds.judge({5, 5, 1}, 3), TerminationRounds::Outcome::failed);
   EXPECT_EQ(rounds.judge({5, 5, 3}, 3), TerminationRounds::Outcome::again);
   EXPECT_EQ(rounds.judge({5, 5, 3}, 3), TerminationRounds::Outcome::over);
 }

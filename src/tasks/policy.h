@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "tasks/overlay.h"
-#include "tasks/places.h"
+#include "tasks/rank_placement.h"
 
 namespace steelyard::tasks {
 
@@ -19,7 +19,7 @@ class Policy {
    public:
     virtual ~Host() = default;
     virtual int rank() const = 0;
-    virtual const Places& places() const = 0;
+    virtual const RankPlacement& placement() const = 0;
     /// The number of the current run, from 1.
     virtual std::uint64_t current_run() const = 0;
     /// Tasks spawned in this process so far.

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// Pool: its runs.
 #include "tasks/pool.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <numeric>
 #include <utility>
 
 #include "base/clock.h"
@@ -14,114 +13,6 @@
 #include "wait/back_off.h"
 
 namespace steelyard::tasks {
-namespace {
-
-std::uint64_t digest(const std::string& text) {
-  std::uint64_t value = text.size();
-  for (const char c : text) value = hash(value ^ static_cast<unsigned char>(c));
-  return value;
-}
-
-base::Status in_range(const Settings& settings) {
-  const auto refused = [](const char* option, auto value, const char* range) {
-    return base::Status::failure(base::Code::invalid_argument,
-                                 fmt::format("a task pool cannot be made with {} = {}: use {}", option, value, range));
-  };
-  if (settings.threads < 1) return refused("threads", settings.threads, "1 or more");
-  if (settings.degree < 0) return refused("degree", settings.degree, "1 or more, or 0 for the default");
-  if (settings.ranks_per_node < 0) return refused("ranks_per_node", settings.ranks_per_node, "1 or more, or 0 for all");
-  const bool is_part = settings.fraction >= 0 && settings.fraction <= 1;  // false for what is no number
-  if (!is_part) {
-    return refused("steal_fraction", settings.fraction, "a fraction up to 1, or 0 for adaptive");
-  }
-  return {};
-}
-
-}  // namespace
-
-base::Status Pool::create(std::unique_ptr<Transport> transport, std::vector<Function> functions,
-                          const std::string& names, const Settings& settings, std::unique_ptr<Pool>& pool) {
-  // A function's number must mean the same in every rank, and routes must agree.
-  struct Common {
-    std::uint64_t names, policy;
-    double fraction;
-    std::int32_t degree, ranks_per_node;
-    char text[240];
-  } common{digest(names), digest(settings.policy), settings.fraction, settings.degree, settings.ranks_per_node, {}};
-  names.copy(common.text, sizeof(common.text) - 1);
-  const Common mine = common;
-  transport->broadcast(&common, sizeof(common));
-  const bool same_functions = mine.names == common.names;
-  const bool same_policy = mine.policy == common.policy;
-  const bool same_options = mine.degree == common.degree && mine.ranks_per_node == common.ranks_per_node &&
-                            (mine.fraction == common.fraction || std::isnan(mine.fraction));
-  base::Status good = in_range(settings);
-  if (!transport->all_agree(same_functions && same_policy && same_options && good)) {
-    if (!good) return good;
-    if (!same_functions) {
-      return base::Status::failure(
-          base::Code::mismatch,
-          fmt::format(
-              "rank {} registers the task functions \"{}\", rank 0 \"{}\": all ranks must register the same ones in "
-              "the same order",
-              transport->rank(), mine.text, common.text));
-    }
-    if (!same_policy) {
-      return base::Status::failure(
-          base::Code::mismatch,
-          fmt::format("rank {} makes the task pool with another policy than rank 0: all ranks must ask for the same",
-                      transport->rank()));
-    }
-    if (!same_options) {
-      return base::Status::failure(base::Code::mismatch,
-                                   fmt::format("rank {} makes the task pool with degree {}, steal_fraction {} and "
-                                               "ranks_per_node {}, rank 0 with {}, {} and {}: they must be the same",
-                                               transport->rank(), mine.degree, mine.fraction, mine.ranks_per_node,
-                                               common.degree, common.fraction, common.ranks_per_node));
-    }
-    return base::Status::failure(
-        base::Code::peer,
-        "another rank cannot create the task pool, because of its task types or options: see its message");
-  }
-  std::unique_ptr<Pool> made(new Pool(std::move(transport), std::move(functions), settings));
-  const bool receivers = made->places().nodes() > 1;
-  base::Status there = Arena::create(*made->transport_, settings.threads, receivers, made->arena_);
-  if (!there) return there;
-  const int local = made->transport_->node_rank();
-  for (int thread = 0; thread < settings.threads; ++thread) {
-    made->workers_.push_back(std::make_unique<Worker>(*made, *made->arena_, made->arena_->first_worker(local) + thread,
-                                                      thread == 0, made->policy_->moves_tasks()));
-  }
-  if (receivers) {
-    made->workers_.push_back(
-        std::make_unique<Worker>(*made, *made->arena_, made->arena_->receiver(local), false, false));
-    made->receiver_ = made->workers_.back().get();
-  }
-  made->ending_ =
-      std::make_unique<Ending>(*made->arena_, made->duties_, made->transport_->size(), made->ending_sender_);
-  made->roll_call_ = std::make_unique<RollCall>(*made->arena_, local, made->routes_, made->duties_, made->roll_sender_);
-  pool = std::move(made);
-  return {};
-}
-
-Pool::Pool(std::unique_ptr<Transport> transport, std::vector<Function> functions, const Settings& settings)
-    : transport_(std::move(transport)),
-      functions_(std::move(functions)),
-      settings_(settings),
-      policy_(policy_named(settings.policy, settings.degree)),
-      routes_([this] {
-        Places places(transport_->size(), transport_->ranks_per_node(), transport_->nodes());
-        return Routes(places, policy_->overlay(places.nodes(), settings_.degree));
-      }()),
-      duties_(routes_.duties(transport_->rank())),
-      send_queue_(*transport_),
-      router_(transport_->rank(), *this, settings.parcel, settings.outstanding),
-      team_(settings.threads - 1) {
-  for (const Routes::Link& link : duties_.links) links_.push_back({link, {}, Asked::no, link.peer});
-  std::vector<std::size_t> all(policy_->moves_tasks() ? links_.size() : 0);
-  std::iota(all.begin(), all.end(), 0);
-  set_askable(std::move(all));
-}
 
 Pool::~Pool() = default;
 
@@ -130,7 +21,7 @@ base::Status Pool::spawn(std::uint32_t function, std::uint64_t tag, const void* 
 }
 
 base::Status Pool::run(Consumer consumer) {
-  if (broken_) return torn();
+  if (broken_) return failure_status();
   if (running_ || in_task())
     return base::Status::failure(
         base::Code::invalid_state,
@@ -140,12 +31,12 @@ base::Status Pool::run(Consumer consumer) {
   consumer_ = consumer;
   outcome_.reset();
   running_ = true;
-  complain_at_ = base::kFirstComplaint;
+  warn_at_ = base::kFirstComplaint;
   team_.open();
   ++run_;
   if (!leaving_) policy_->run_begins(*this);
   arena_->process(transport_->node_rank()).entered.store(run_, std::memory_order_release);
-  roll_call_->begin(run_);
+  missing_ranks_->begin(run_);
   begun_ = false;
   const TerminationRounds::Outcome outcome = work();
   if (const auto locked = lock_messages(); locked) message_thread_->end();
@@ -157,22 +48,23 @@ base::Status Pool::run(Consumer consumer) {
   running_ = false;
   policy_->run_ends(*this);
   totals_.run_seconds += base::seconds(now() - start);
-  if (outcome != TerminationRounds::Outcome::torn) return {};
+  if (outcome != TerminationRounds::Outcome::failed) return {};
   broken_ = true;
-  // Neighbours that this process has told of it need its help to get the message; neighbours that have died get none.
-  constexpr std::int64_t kDrain = 10 * RollCall::kEvery;  // ns
+  // MPI may deliver the messages about the failure only while this process calls it; dead neighbours never receive
+  // them.
+  constexpr std::int64_t kDrain = 10 * MissingRanks::kEvery;  // ns
   for (const std::int64_t end = now(); !send_queue_.empty() && now() - end < kDrain; send_queue_.step())
     wait(now() - end);
   transport_->abandon();
-  return torn();
+  return failure_status();
 }
 
-base::Status Pool::torn() const {
+base::Status Pool::failure_status() const {
   constexpr const char* kAdvice =
       "tasks may be left undone; call run equally often on all ranks, then free the pool on all";
-  const Breach breach = Breach::of(arena_->node().broken.load(std::memory_order_acquire));
-  const std::uint64_t leaver = breach.there() ? breach.leaver : ending_->leaver();
-  if (breach.there() && breach.died()) {
+  const PoolFailure failure = PoolFailure::of(arena_->node().broken.load(std::memory_order_acquire));
+  const std::uint64_t leaver = failure.exists() ? failure.leaver : termination_->leaver();
+  if (failure.exists() && failure.died()) {
     return base::Status::failure(
         base::Code::peer,
         fmt::format("rank {} has ended while others use the task pool: tasks and results are lost, and the pool cannot "
@@ -228,13 +120,13 @@ TerminationRounds::Outcome Pool::work() {
     if (idle_since == 0) return;
     idle_since = 0;
     process.idle.store(false, std::memory_order_relaxed);
-    node.asleep.fetch_sub(1, std::memory_order_relaxed);
+    node.idle_workers.fetch_sub(1, std::memory_order_relaxed);
   };
   for (;;) {
-    // Where the last thing was a task, the next is one, from wherever one is available at once.
+    // A process that is not idle takes its next task, or steals one in its node.
     if (!congested() && (me.pop(entry) || (idle_since == 0 && steal(entry)))) {
       no_longer_idle();
-      if (!begun_) before_task();
+      if (!begun_) begin_first_task();
       time = me.execute(entry, time);
       if (time < next_poll_ && inbox.load(std::memory_order_relaxed) == 0) continue;
       me.publish();
@@ -253,7 +145,7 @@ TerminationRounds::Outcome Pool::work() {
       patience_ = kFirstPatience;
       victims_->restart();
       process.idle.store(true, std::memory_order_relaxed);
-      node.asleep.fetch_add(1, std::memory_order_relaxed);
+      node.idle_workers.fetch_add(1, std::memory_order_relaxed);
     }
     poll(time, true);
     if (outcome_) {
@@ -267,13 +159,13 @@ TerminationRounds::Outcome Pool::work() {
         no_longer_idle();
         withdraw();
         if (locked) locked.unlock();
-        if (!begun_) before_task();
+        if (!begun_) begin_first_task();
         time = me.execute(entry, now());
         continue;
       }
       ask(time);
     }
-    complain(time, time - idle_since);
+    warn_of_missing_ranks(time, time - idle_since);
     if (locked) locked.unlock();
     wait(time - idle_since);
     time = now();
@@ -282,7 +174,7 @@ TerminationRounds::Outcome Pool::work() {
 
 bool Pool::steal(Deque::Entry& entry) {
   if (leaving_) return false;
-  const std::size_t askers = std::max<std::uint32_t>(arena_->node().asleep.load(std::memory_order_relaxed), 1);
+  const std::size_t askers = std::max<std::uint32_t>(arena_->node().idle_workers.load(std::memory_order_relaxed), 1);
   return primary().steal(entry, askers, settings_.fraction);
 }
 
@@ -307,10 +199,10 @@ base::Status Pool::help(bool larger) {
   std::int64_t idle_since = 0;
   while (!team_.over(seat.run)) {
     const bool backlog = handed_count_.load(std::memory_order_relaxed) >= settings_.outstanding;
-    const std::size_t askers = 1 + node.asleep.load(std::memory_order_relaxed);
+    const std::size_t askers = 1 + node.idle_workers.load(std::memory_order_relaxed);
     if (!backlog && (me.pop(entry) || me.steal(entry, askers, settings_.fraction))) {
       if (idle_since != 0) {
-        node.asleep.fetch_sub(1, std::memory_order_relaxed);
+        node.idle_workers.fetch_sub(1, std::memory_order_relaxed);
         time = now();
         idle_since = 0;
       }
@@ -321,11 +213,11 @@ base::Status Pool::help(bool larger) {
     if (!me.outbox.empty()) hand_over(me);
     if (idle_since == 0) {
       idle_since = now();
-      node.asleep.fetch_add(1, std::memory_order_relaxed);
+      node.idle_workers.fetch_add(1, std::memory_order_relaxed);
     }
     wait(now() - idle_since);
   }
-  if (idle_since != 0) node.asleep.fetch_sub(1, std::memory_order_relaxed);
+  if (idle_since != 0) node.idle_workers.fetch_sub(1, std::memory_order_relaxed);
   team_.leave();
   return {};
 }
@@ -355,10 +247,10 @@ void Pool::post(const Record& record, const char* bytes) {
   totals_.hops += static_cast<std::uint64_t>(way(record.owner).further) + 1;
 }
 
-void Pool::before_task() {
+void Pool::begin_first_task() {
   begun_ = true;
   const auto locked = lock_messages();
-  roll_call_->announce();
+  missing_ranks_->announce();
   primary_polled_ = now();
   if (message_thread_) message_thread_->begin();
 }
@@ -377,10 +269,10 @@ void Pool::wait(std::int64_t waited) {
   transport_->waits(false);
 }
 
-void Pool::complain(std::int64_t time, std::int64_t waited) {
-  const std::vector<int> missing = roll_call_->step(time, waited);
-  if (waited < complain_at_ || missing.empty()) return;
-  const std::int64_t after = std::exchange(complain_at_, base::next_complaint(complain_at_));
+void Pool::warn_of_missing_ranks(std::int64_t time, std::int64_t waited) {
+  const std::vector<int> missing = missing_ranks_->step(time, waited);
+  if (waited < warn_at_ || missing.empty()) return;
+  const std::int64_t after = std::exchange(warn_at_, base::next_complaint(warn_at_));
   const char* what = finalizing_ ? "MPI_Finalize, called while a task pool was not freed,"
                      : leaving_  ? "the freeing of a task pool"
                                  : "a task pool";
@@ -406,7 +298,7 @@ std::uint64_t Pool::spawned_here() const {
 }
 
 const char* Pool::transport_in_use() const {
-  if (places().nodes() == 1) return "memory";
+  if (placement().nodes() == 1) return "memory";
   return message_thread_ ? "messages and thread" : "messages";
 }
 
@@ -421,12 +313,12 @@ Statistics Pool::statistics() const {
   all.spawned = spawned_here();
   all.threads = settings_.threads;
   all.runs = run_ - (leaving_ ? 1 : 0);
-  all.termination_rounds = ending_->rounds();
+  all.termination_rounds = termination_->rounds();
   all.connections = static_cast<int>(connections_.size());
   std::vector<int> peers;
   for (const Routes::Link& link : duties_.links) {
-    for (int local = 0; local < places().node_size(link.node); ++local)
-      peers.push_back(places().rank(link.node, local));
+    for (int local = 0; local < placement().node_size(link.node); ++local)
+      peers.push_back(placement().rank(link.node, local));
   }
   all.degree = static_cast<int>(policy_->degree(*this, peers));
   return all;

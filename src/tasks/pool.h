@@ -12,27 +12,27 @@
 #include <vector>
 
 #include "base/status.h"
-#include "tasks/breach.h"
-#include "tasks/ending.h"
 #include "tasks/message_thread.h"
+#include "tasks/missing_ranks.h"
 #include "tasks/policy.h"
-#include "tasks/roll_call.h"
+#include "tasks/pool_failure.h"
 #include "tasks/router.h"
 #include "tasks/send_queue.h"
 #include "tasks/team.h"
+#include "tasks/termination.h"
 #include "tasks/worker.h"
 
 namespace steelyard::tasks {
 
 struct Settings {
   int threads = 1;                     ///< of this process that execute tasks
-  int degree = 0;                      ///< links of a node, at most; 0: chosen by the policy
-  int ranks_per_node = 0;              ///< as asked for
+  int degree = 0;                      ///< links of a node, at most; 0: the policy chooses
+  int ranks_per_node = 0;              ///< that the user has set; 0: all
   std::string policy = "small-world";  ///< a name that policy_named() knows
   double fraction = 0;                 ///< of a victim's tasks that a thief gets; 0: adaptive
-  /// Bytes of results that are gathered for one step of their way: few enough for MPI to bring them without its sender.
+  /// Bytes of results that are gathered for one parcel: few enough for MPI to deliver them without the sender's help.
   std::size_t parcel = 3072;
-  int outstanding = 64;  ///< parcels that may be under way in one step, or wait for the primary thread
+  int outstanding = 64;  ///< parcels that may be under way to one process, or wait for the primary thread
 };
 
 struct Result {
@@ -43,13 +43,13 @@ struct Result {
   std::size_t size;
 };
 
-/// The function that takes results, in the thread that runs the pool.
+/// The function that receives results. The thread that runs the pool calls it.
 struct Consumer {
   void (*call)(void* self, const Result& result) = nullptr;
   void* self = nullptr;
 };
 
-/// What one process did, since the pool was made.
+/// What one process did since the pool was created.
 struct Statistics {
   std::uint64_t spawned = 0, executed = 0, stolen_local = 0, stolen_remote = 0, given_far = 0;
   std::uint64_t results_sent = 0, hops = 0;  ///< results that went to another process, and their transfers
@@ -71,19 +71,19 @@ class Pool final : Router::Carrier, Policy::Host {
   base::Status spawn(std::uint32_t function, std::uint64_t tag, const void* input, std::size_t bytes);
   /// Collective: executes tasks until no rank has any left and all results are at their owners.
   base::Status run(Consumer consumer);
-  /// By the other threads of a process, once for each run, while the primary thread is in run(). If the run is over,
-  /// the call returns at once. `larger`: the team has more threads than the program asked for, so a thread beyond
-  /// Settings::threads is no error.
+  /// For the other threads of a process, once for each run, while the primary thread is in run(). If the run is over,
+  /// the call returns at once.
+  /// @param larger the team has more threads than the program asked for: a thread beyond Settings::threads is no error
   base::Status help(bool larger = false);
-  /// Collective: no process sends to any other afterwards. Before the destructor. `finalizing`: MPI_Finalize was
-  /// called before; what was spawned and not executed is dropped.
+  /// Collective: no process sends to any other afterwards. To be called before the destructor.
+  /// @param finalizing MPI_Finalize was called: tasks that were spawned and not executed are dropped
   base::Status leave(bool finalizing = false);
-  /// Rank of this process in MPI_COMM_WORLD, for messages.
+  /// Sets the rank of this process in MPI_COMM_WORLD, for error messages.
   void set_world_rank(int rank);
-  /// MPI may be called by any thread: a MessageThread serves others while the primary thread executes a long task.
-  /// After create(). Not on a single node.
+  /// Starts a MessageThread, which serves others while the primary thread executes a long task. To be called after
+  /// create(), if any thread may call MPI. Does nothing on a single node.
   void use_message_thread();
-  /// In a task: serves others without executing anything.
+  /// For a running task: serves others without executing anything.
   void yield(Worker& worker);
 
   int rank() const override { return transport_->rank(); }
@@ -97,24 +97,24 @@ class Pool final : Router::Carrier, Policy::Host {
   const char* transport_in_use() const;
   bool open() const { return transport_->open(); }
   bool running() const { return running_; }
-  /// The calling thread is in the middle of a task of this pool.
+  /// True if the calling thread executes a task of this pool.
   bool in_task() const;
 
-  /// A task has ended, with this result.
+  /// A task of `worker` has ended with this result.
   void finish(Worker& worker, bool primary, const Record& record, const char* bytes);
 
  private:
   /// Sends counts and outcomes of Ending to other nodes.
-  struct EndingSender final : Ending::Sender {
-    explicit EndingSender(Pool& p) : pool(p) {}
+  struct TerminationSender final : TerminationDetection::Sender {
+    explicit TerminationSender(Pool& p) : pool(p) {}
     void report(int rank, std::uint64_t round, const TerminationRounds::Counts& counts) override;
     void outcome(int rank, std::uint64_t round, TerminationRounds::Outcome outcome, std::uint64_t leaver) override;
     Pool& pool;
   };
-  /// Sends RollCall's lists to other nodes.
-  struct RollSender final : RollCall::Sender {
-    explicit RollSender(Pool& p) : pool(p) {}
-    void send_list(int rank, bool question, const RollCall::List& absent) override;
+  /// Sends the lists of MissingRanks to other nodes.
+  struct MissingRanksSender final : MissingRanks::Sender {
+    explicit MissingRanksSender(Pool& p) : pool(p) {}
+    void send_list(int rank, bool question, const MissingRanks::List& absent) override;
     int world_rank(int rank) const override { return pool.transport_->world_rank(rank); }
     Pool& pool;
   };
@@ -137,8 +137,8 @@ class Pool final : Router::Carrier, Policy::Host {
   Pool(std::unique_ptr<Transport> transport, std::vector<Function> functions, const Settings& settings);
   Worker& primary() { return *workers_.front(); }
   /// The queue and the heap of the thread that exchanges messages now.
-  Worker& receiver() { return by_thread_ ? *receiver_ : primary(); }
-  /// What the primary thread and the MessageThread share: all that messages use.
+  Worker& receiver() { return on_message_thread_ ? *receiver_ : primary(); }
+  /// Locks what the primary thread and the MessageThread share: everything that messages use.
   std::unique_lock<std::mutex> lock_messages() {
     return message_thread_ ? std::unique_lock(messages_mutex_) : std::unique_lock(messages_mutex_, std::defer_lock);
   }
@@ -151,49 +151,57 @@ class Pool final : Router::Carrier, Policy::Host {
   void acknowledge(const Router::Parcel& parcel) override;
 
   // Policy::Host
-  const Places& places() const override { return routes_.places(); }
+  const RankPlacement& placement() const override { return routes_.placement(); }
   std::uint64_t current_run() const override { return run_; }
   std::uint64_t spawned_here() const override;
   void ask_only(const std::vector<std::uint32_t>& nodes) override;
   void send(int to, std::uint64_t run, const std::vector<char>& bytes) override;
 
   TerminationRounds::Outcome work();
-  /// Receives and sends messages, forwards results and answers requests. Stores an outcome that ends the run.
+  /// Receives and sends messages, forwards results and answers requests. Stores the outcome if that ends the run.
   void poll(std::int64_t now, bool idle);
-  void before_task();
-  void bring_home();
+  /// To be called before the first task of a run.
+  void begin_first_task();
+  /// Results that the MessageThread has received, and those that wait to be sent while it runs.
+  void take_over_from_thread();
   void consume(const Record& record, const char* bytes);
   void post(const Record& record, const char* bytes);
   std::int64_t serve_by_thread();
   void release(std::uint64_t block);
   void collect_blocks();
   void receive_messages();
+  /// Handles a message.
   void read(int from, std::vector<char> message);
   void send_message(int to, Kind kind, std::uint64_t number, const std::vector<char>& bytes, int further = 0);
   bool steal(Deque::Entry& entry);
   void ask(std::int64_t now);
   void set_askable(std::vector<std::size_t> links);
-  /// True if this process, which is idle, asks over this link: it serves the link, or those that come before it are not
-  /// idle.
+  /// True if this process, which is idle, may ask over this link: no idle process of the node is between it and the
+  /// process that serves the link, in the order of their numbers.
   bool asks_over(const Link& link) const;
   void request_ahead();
   void request_more();
   void send_request(Link& link, int rank, Asked how);
   void ask_ahead();
   void answered(int rank);
+  /// Withdraws all requests.
   void withdraw();
+  /// Answers a request if there are enough tasks.
   bool give_to(const Request& request, std::size_t askers);
   void drain_sends();
+  /// Answers all requests that can be answered.
   void serve();
   void wait(std::int64_t waited);
-  /// Stores the outcome `torn` if this run cannot be finished. See breach.cpp.
-  void look_for_breach(std::int64_t time);
-  Breach breach_of_node(std::int64_t time);
-  void break_off(Breach breach);
-  void tell_neighbours(Kind kind, Breach breach);
-  void hear_of(Kind kind, Breach breach);
-  void complain(std::int64_t time, std::int64_t waited);
-  base::Status torn() const;
+  /// Stores the outcome `failed` if this run cannot be finished. See pool_failure.cpp.
+  void check_for_failure(std::int64_t time);
+  PoolFailure failure_on_node(std::int64_t time);
+  void fail_run(PoolFailure failure);
+  void tell_neighbours(Kind kind, PoolFailure failure);
+  void failure_reported(Kind kind, PoolFailure failure);
+  void warn_of_missing_ranks(std::int64_t time, std::int64_t waited);
+  /// The error that ends this run.
+  base::Status failure_status() const;
+  /// Hands the results of a helper to the primary thread.
   void hand_over(Worker& worker);
 
   std::unique_ptr<Transport> transport_;
@@ -206,26 +214,26 @@ class Pool final : Router::Carrier, Policy::Host {
   std::vector<std::unique_ptr<Worker>> workers_;
   SendQueue send_queue_;
   Router router_;
-  EndingSender ending_sender_{*this};
-  std::unique_ptr<Ending> ending_;
-  RollSender roll_sender_{*this};
-  std::unique_ptr<RollCall> roll_call_;
+  TerminationSender termination_sender_{*this};
+  std::unique_ptr<TerminationDetection> termination_;
+  MissingRanksSender missing_ranks_sender_{*this};
+  std::unique_ptr<MissingRanks> missing_ranks_;
 
   // Stealing between nodes.
   std::vector<Request> requests_;  // thieves that wait here for tasks
   std::vector<Link> links_;
   std::int64_t ask_again_ = 0, patience_ = 0;
   std::vector<std::size_t> askable_;  // indices of links, ascending
-  std::optional<Victims> victims_;    // among those
+  std::optional<Victims> victims_;    // the order in which they are asked
 
   std::uint64_t run_ = 0;
   std::atomic<bool> running_ = false;
-  std::int64_t leaves_at_ = 0, next_look_ = 0;
+  std::int64_t leaves_at_ = 0, next_check_ = 0;
   bool leaving_ = false, finalizing_ = false, broken_ = false;
   Consumer consumer_;
   std::optional<TerminationRounds::Outcome> outcome_;
-  std::int64_t next_poll_ = 0, next_receive_ = 0, complain_at_ = 0;
-  std::map<int, std::vector<char>> arriving_;  // by sender: messages of which pieces are missing
+  std::int64_t next_poll_ = 0, next_receive_ = 0, warn_at_ = 0;
+  std::map<int, std::vector<char>> arriving_;  // by sender: messages that are not complete
   std::set<int> connections_;
   Statistics totals_;
   int way_owner_ = -1;
@@ -241,12 +249,12 @@ class Pool final : Router::Carrier, Policy::Host {
   // With a MessageThread. Its worker executes nothing: tasks that arrive wait in its queue for thieves.
   Worker* receiver_ = nullptr;  // null on a single node
   std::mutex messages_mutex_;
-  bool by_thread_ = false;  // it holds the mutex
-  bool heard_ = false;      // something has arrived
-  bool begun_ = false;      // this process has begun a task in this run
+  bool on_message_thread_ = false;  // it holds the mutex
+  bool message_arrived_ = false;    // something has arrived
+  bool begun_ = false;              // this process has begun a task in this run
   std::atomic<bool> congested_ = false;
   std::int64_t primary_polled_ = 0, thread_pause_ = 0, thread_sleep_ = 0;  // ns
-  std::vector<char> home_;                         // results for the consumer, which only the primary thread calls
+  std::vector<char> thread_results_;  // that it has received: the primary thread passes them to the consumer
   std::unique_ptr<MessageThread> message_thread_;  // the last member: it uses the others
 };
 

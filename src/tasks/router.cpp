@@ -24,7 +24,7 @@ bool Router::send(int rank, int further, Lane& lane) {
 }
 
 void Router::post(const Record& record, const char* bytes) {
-  // What is kept goes first, or it would wait for ever beside a stream of new ones.
+  // Kept results go first: otherwise, a stream of new ones could keep them back for ever.
   if (!kept_.empty() || !place(record, bytes)) append(kept_, record, bytes);
 }
 
@@ -45,7 +45,7 @@ bool Router::hand_on(Parcel& parcel) {
 
 bool Router::pump(bool flush) {
   bool moved = false;
-  for (auto& [further, list] : waiting_) {  // those nearest to their end first
+  for (auto& [further, list] : waiting_) {  // the lowest class first
     for (auto parcel = list.begin(); parcel != list.end();) {
       moved = hand_on(*parcel) || moved;
       if (parcel->done < parcel->size) {

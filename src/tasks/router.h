@@ -10,56 +10,66 @@
 
 namespace steelyard::tasks {
 
-/// Brings results home: each process gathers what has the same next step, and hands it on in one parcel.
+/// Sends results to the owners of their tasks. Each process gathers those with the same next process, and sends them in
+/// one parcel.
 ///
-/// Buffers are bounded, and full ones never stop each other for good. Between two processes a parcel waits for others
-/// of its own class only, which is the number of transfers that are left to it. It is acknowledged once all of it was
-/// handed on, that is, put into buffers of the next lower class; those of class 0 are for their receiver, which always
-/// takes them. So, class by class, everything moves.
+/// Buffers are bounded, and cannot deadlock. The class of a parcel is the number of transfers that are left to it.
+/// Between two processes, a parcel waits for parcels of its own class only. It is acknowledged when all of its results
+/// have been put into buffers of the next lower class; those of class 0 are for their receiver, which always takes
+/// them. So parcels of each class make progress, from the lowest class up.
 class Router {
  public:
-  /// Encoding: the class of what other threads of this process hand in, above every number of transfers. It may wait
-  /// for everything.
+  /// Encoding: the class of results from other threads of this process. It is above all numbers of transfers, so these
+  /// results may wait for all others.
   static constexpr int kSource = 1 << 20;
-  /// Records on the way, and where they came from.
+  /// Results on their way, and where they came from.
   struct Parcel {
     int from = -1;            ///< rank that waits for the acknowledgement; -1: none does
-    std::uint64_t block = 0;  ///< where they lie in shared memory; 0: in `bytes`
-    int further = 0;
+    std::uint64_t block = 0;  ///< the block of shared memory that contains them; 0: they are in `bytes`
+    int further = 0;          ///< transfers that are left: its class
     const char* records = nullptr;
     std::size_t size = 0;
     std::vector<char> bytes;
-    std::size_t done = 0;
+    std::size_t done = 0;  ///< bytes of `records` that were handed on
   };
   class Carrier {
    public:
     virtual ~Carrier() = default;
+    /// The next process on the way to an owner.
     virtual Routes::Way way(int owner) = 0;
-    /// Always possible.
+    /// Sends records to the next process. Cannot fail.
     virtual void carry(int rank, int further, std::vector<char>& records) = 0;
-    /// A result of this process's own. False: not now.
+    /// Delivers a result that this process owns. False if it cannot at present.
     virtual bool deliver(const Record& record, const char* bytes) = 0;
+    /// Tells the sender of a parcel that it was handed on.
     virtual void acknowledge(const Parcel& parcel) = 0;
   };
-  /// `capacity`: bytes that are gathered for one step; `outstanding`: parcels that may be under way in it.
+  /// @param capacity bytes that are gathered for one parcel
+  /// @param outstanding parcels of one class that may be under way to one process
   Router(int rank, Carrier& carrier, std::size_t capacity, int outstanding)
       : rank_(rank), carrier_(carrier), capacity_(capacity), outstanding_(outstanding) {}
 
-  /// A result that came into being here. Where buffers are full it is kept, and congested() says so.
+  /// A result of this process. If buffers are full it is kept, and congested() becomes true.
   void post(const Record& record, const char* bytes);
+  /// A parcel has arrived.
   void arrive(Parcel parcel);
+  /// A process has acknowledged a parcel.
   void acknowledged(int rank, int further);
-  /// Hands on what can be handed on; `flush`: also what is not much. True where something moved.
+  /// Hands on what can be handed on.
+  /// @param flush also results that do not fill a parcel
+  /// @return true if something was handed on
   bool pump(bool flush);
 
+  /// True if no further results should be computed before pump() has handed on some.
   bool congested() const;
-  /// Nothing gathered, nothing waiting, nothing under way.
+  /// True if nothing is gathered, waits or is under way.
   bool empty() const;
 
  private:
+  /// The results of one class for one process.
   struct Lane {
     std::vector<char> records;
-    int under_way = 0;
+    int under_way = 0;  ///< parcels that are not acknowledged
   };
   bool place(const Record& record, const char* bytes);
   bool send(int rank, int further, Lane& lane);
@@ -71,8 +81,8 @@ class Router {
   int outstanding_;
   std::map<std::pair<int, int>, Lane> lanes_;  // by class and rank
   std::map<int, std::list<Parcel>> waiting_;   // by class
-  std::vector<char> kept_;
-  std::size_t kept_done_ = 0;
+  std::vector<char> kept_;                     // results of this process that found buffers full
+  std::size_t kept_done_ = 0;                  // bytes of them that were handed on
 };
 
 }  // namespace steelyard::tasks

@@ -14,7 +14,8 @@ namespace {
 class Network {
  public:
   Network(int ranks, int a_node, int degree, std::size_t capacity, int outstanding, std::uint64_t seed)
-      : routes_(Places(ranks, a_node, {}), std::make_unique<SmallWorld>(Places(ranks, a_node, {}).nodes(), degree)),
+      : routes_(RankPlacement(ranks, a_node, {}),
+                std::make_unique<SmallWorld>(RankPlacement(ranks, a_node, {}).nodes(), degree)),
         dice_(seed) {
     for (int rank = 0; rank < ranks; ++rank) {
       ends_.push_back(std::make_unique<End>(*this, rank));

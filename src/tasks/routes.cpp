@@ -4,15 +4,15 @@
 namespace steelyard::tasks {
 
 int Routes::server(int node, int other) const {
-  return places_.rank(node, static_cast<int>(overlay_->slot(node, other) % places_.node_size(node)));
+  return placement_.rank(node, static_cast<int>(overlay_->slot(node, other) % placement_.node_size(node)));
 }
 
 int Routes::next(int rank, int owner) const {
-  const int here = places_.node(rank), there = places_.node(owner);
+  const int here = placement_.node(rank), there = placement_.node(owner);
   if (here == there) return owner;
   const int hop = static_cast<int>(overlay_->next(here, there));
-  const int gate = server(here, hop);
-  return rank == gate ? server(hop, here) : gate;
+  const int link_server = server(here, hop);
+  return rank == link_server ? server(hop, here) : link_server;
 }
 
 Routes::Way Routes::way(int rank, int owner) const {
@@ -23,14 +23,14 @@ Routes::Way Routes::way(int rank, int owner) const {
 
 Routes::Duties Routes::duties(int rank) const {
   Duties duties;
-  const int here = places_.node(rank);
-  duties.reports = here == 0 && places_.local(rank) == 0;
+  const int here = placement_.node(rank);
+  duties.reports = here == 0 && placement_.local(rank) == 0;
   for (const std::int64_t neighbour : overlay_->neighbours(here)) {
     const int there = static_cast<int>(neighbour);
     const bool below = there != 0 && overlay_->parent(there) == here;
     duties.children_of_node += below ? 1 : 0;
     const int peer = server(there, here);
-    duties.links.push_back({there, places_.local(server(here, there)), peer});
+    duties.links.push_back({there, placement_.local(server(here, there)), peer});
     if (server(here, there) != rank) continue;
     duties.peers.push_back(peer);
     if (below) duties.children.push_back(peer);

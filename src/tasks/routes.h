@@ -5,17 +5,17 @@
 #include <vector>
 
 #include "tasks/overlay.h"
-#include "tasks/places.h"
+#include "tasks/rank_placement.h"
 
 namespace steelyard::tasks {
 
-/// Routes between processes over the overlay of nodes. Each link of a node is served by one process of the node, in
-/// turn, so that a process serves few links; the other processes reach it through shared memory.
+/// Routes between processes over the overlay of nodes. The links of a node are divided among its processes, each of
+/// which serves few; the other processes of the node reach it through shared memory.
 class Routes {
  public:
-  Routes(Places places, std::unique_ptr<const Overlay> overlay)
-      : places_(std::move(places)), overlay_(std::move(overlay)) {}
-  const Places& places() const { return places_; }
+  Routes(RankPlacement placement, std::unique_ptr<const Overlay> overlay)
+      : placement_(std::move(placement)), overlay_(std::move(overlay)) {}
+  const RankPlacement& placement() const { return placement_; }
   const Overlay& overlay() const { return *overlay_; }
 
   /// The process of `node` that serves its link to the neighbour `other`.
@@ -35,19 +35,19 @@ class Routes {
     int server;  ///< the process of this node that serves the link, by its number in the node
     int peer;    ///< the rank that serves it at the other end
   };
-  /// Links that one process serves, and its part in termination rounds.
+  /// The links of one process and of its node, and the process's part in termination rounds.
   struct Duties {
-    std::vector<Link> links;    ///< of its node, whichever process serves them
-    std::vector<int> peers;     ///< ranks at the other ends of its links
-    std::vector<int> children;  ///< those among them that are below it in the tree
-    int parent = -1;            ///< the one above it
-    bool reports = false;       ///< the counts of its node, to the parent; at the root, decides
-    int children_of_node = 0;
+    std::vector<Link> links;    ///< all links of its node
+    std::vector<int> peers;     ///< ranks at the other ends of the links that the process serves
+    std::vector<int> children;  ///< those of `peers` that are below it in the tree
+    int parent = -1;            ///< the one of `peers` that is above it; -1: none
+    bool reports = false;       ///< it reports the counts of its node to the parent; at the root, it decides
+    int children_of_node = 0;   ///< nodes that are below its node in the tree
   };
   Duties duties(int rank) const;
 
  private:
-  Places places_;
+  RankPlacement placement_;
   std::unique_ptr<const Overlay> overlay_;
 };
 

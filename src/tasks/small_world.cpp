@@ -7,7 +7,7 @@
 namespace steelyard::tasks {
 namespace {
 
-/// How far digits of up to m[i] reach: the number whose digits are all at their largest.
+/// The largest number whose balanced digits are at most m[i].
 std::int64_t reach_of(const std::vector<std::int64_t>& m) {
   std::int64_t scale = 1, reach = 0;
   for (const std::int64_t digit : m) {
@@ -17,7 +17,8 @@ std::int64_t reach_of(const std::vector<std::int64_t>& m) {
   return reach;
 }
 
-/// Distances up to `reach` in as few digits as `links` distances allow: each digit is a hop.
+/// The largest digits with which numbers up to `reach` need the fewest digits, i.e. hops, of `links` links. Empty if
+/// there are too few links.
 std::vector<std::int64_t> digits_for(std::int64_t reach, std::int64_t links) {
   for (std::int64_t count = 1; count <= links; ++count) {
     std::vector<std::int64_t> m(static_cast<std::size_t>(count), links / count);
@@ -36,6 +37,7 @@ std::vector<std::int64_t> digits_for(std::int64_t reach, std::int64_t links) {
   return {};
 }
 
+/// The distances of the links of a vertex, ascending.
 std::vector<std::int64_t> steps_for(std::int64_t vertices, std::int64_t links) {
   const std::int64_t reach = vertices / 2;
   std::vector<std::int64_t> steps;
@@ -46,7 +48,7 @@ std::vector<std::int64_t> steps_for(std::int64_t vertices, std::int64_t links) {
   const std::vector<std::int64_t> digits = digits_for(reach, links);
   std::int64_t scale = 1;
   for (const std::int64_t m : digits) {
-    const std::int64_t below = scale / 2;  // what the digits before can make up
+    const std::int64_t below = scale / 2;  // the largest number of the digits before
     for (std::int64_t j = 1; j <= m && (steps.empty() || steps.back() + below < reach); ++j) {
       steps.push_back(std::min(j * scale, reach));
     }

@@ -6,7 +6,8 @@ namespace steelyard::tasks {
 
 /// Kleinberg's small world on a ring, without random draws: equally many links at each scale of distance, which is what
 /// its 1/distance law draws on average. Links reach j * s for j = 1..m at each of the scales s = 1, (2m+1), (2m+1)^2,
-/// ..., so that greedy routing writes the distance in balanced digits and takes at most one hop a digit.
+/// ..., so greedy routing
+/// writes the distance in balanced digits, and takes at most one hop per digit.
 class SmallWorld final : public Overlay {
  public:
   /// @param degree links of a vertex, at most; 0 for default_degree()

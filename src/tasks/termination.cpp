@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "tasks/ending.h"
+#include "tasks/termination.h"
 
 #include <algorithm>
 
@@ -8,14 +8,14 @@
 namespace steelyard::tasks {
 namespace {
 
-// The word of a node: the round that is being gathered, and the outcome of the previous one.
+// NodeBlock::round: the round whose counts are gathered, and the outcome of the previous round.
 std::uint64_t pack(std::uint64_t round, TerminationRounds::Outcome outcome) {
   return round << 2 | static_cast<std::uint64_t>(outcome);
 }
 
 }  // namespace
 
-std::optional<TerminationRounds::Outcome> Ending::step(std::uint64_t run, bool idle, std::int64_t now) {
+std::optional<TerminationRounds::Outcome> TerminationDetection::step(std::uint64_t run, bool idle, std::int64_t now) {
   NodeBlock& node = arena_.node();
   const std::uint64_t word = node.round.load(std::memory_order_acquire);
   const std::uint64_t round = word >> 2;
@@ -38,7 +38,8 @@ std::optional<TerminationRounds::Outcome> Ending::step(std::uint64_t run, bool i
   if (!root) {
     sender_.report(duties_.parent, round, counts);
   } else {
-    // While tasks are under way, rounds follow each other ever more slowly, as idle processes look for tasks.
+    // While other processes execute tasks, rounds follow at growing intervals, like the looks of idle processes for
+    // tasks.
     if (idle_since_ < 0) idle_since_ = now;
     not_before_ = now + wait::kTask.sleep(now - idle_since_);
     advance(round + 1, rounds_.judge(counts, ranks_), counts.leaver);
@@ -46,14 +47,14 @@ std::optional<TerminationRounds::Outcome> Ending::step(std::uint64_t run, bool i
   return {};
 }
 
-bool Ending::is_complete(std::uint64_t run) const {
+bool TerminationDetection::is_complete(std::uint64_t run) const {
   for (int local = 0; local < arena_.processes(); ++local) {
     if (arena_.process(local).entered.load(std::memory_order_acquire) < run) return false;
   }
   return true;
 }
 
-TerminationRounds::Counts Ending::gather() const {
+TerminationRounds::Counts TerminationDetection::gather() const {
   const NodeBlock& node = arena_.node();
   TerminationRounds::Counts counts{
       node.spawned.load(std::memory_order_relaxed), node.finished.load(std::memory_order_relaxed),
@@ -75,7 +76,7 @@ TerminationRounds::Counts Ending::gather() const {
   return counts;
 }
 
-void Ending::reported(const TerminationRounds::Counts& counts) {
+void TerminationDetection::reported(const TerminationRounds::Counts& counts) {
   NodeBlock& node = arena_.node();
   node.spawned.fetch_add(counts.spawned, std::memory_order_relaxed);
   node.finished.fetch_add(counts.finished, std::memory_order_relaxed);
@@ -85,11 +86,11 @@ void Ending::reported(const TerminationRounds::Counts& counts) {
   node.children.fetch_add(1, std::memory_order_release);
 }
 
-void Ending::decided(std::uint64_t round, TerminationRounds::Outcome outcome, std::uint64_t leaver) {
+void TerminationDetection::decided(std::uint64_t round, TerminationRounds::Outcome outcome, std::uint64_t leaver) {
   advance(round, outcome, leaver);
 }
 
-void Ending::advance(std::uint64_t round, TerminationRounds::Outcome outcome, std::uint64_t leaver) {
+void TerminationDetection::advance(std::uint64_t round, TerminationRounds::Outcome outcome, std::uint64_t leaver) {
   NodeBlock& node = arena_.node();
   node.children.store(0, std::memory_order_relaxed);
   node.spawned.store(0, std::memory_order_relaxed);

@@ -12,10 +12,10 @@
 namespace steelyard::tasks {
 namespace {
 
-// ns: kTogether tasks that are shorter than this are timed together. All of them end before it is time to poll.
+// ns: if tasks are shorter than this, kTogether of them are timed together. They end before it is time to poll.
 constexpr std::int64_t kShort = kPollEvery / kTogether;
-// Format: MPI's counts are int. A result may be an input with a head and a sentence, as a failure of tasks.hpp is, and
-// a message has a head of its own.
+// Format: MPI's counts are int. A result may be an input with a header and a sentence, as a failure in tasks.hpp is,
+// and a message has a header of its own.
 constexpr std::size_t kLargest = std::size_t{1} << 30, kLargestResult = kLargest + std::size_t{64} * 1024;
 
 }  // namespace
@@ -72,7 +72,7 @@ bool Worker::push(Task& task, const void* input) {
     deque_.push(task);
     return true;
   }
-  // Shared memory is full: this process keeps it, until there is room again.
+  // Shared memory is full: this process keeps the input in its own memory until there is room.
   std::unique_ptr<char[]> copy(new (std::nothrow) char[task.bytes]);
   if (!copy) return false;
   std::memcpy(copy.get(), input, task.bytes);
@@ -119,7 +119,7 @@ bool Worker::steal_from(WorkerBlock& victim, Deque::Entry& entry, std::size_t as
   stolen_.clear();
   const auto amount = [&](std::size_t available) { return amount_to_give(available, askers, fraction); };
   if (victim.window.steal(amount, stolen_) == 0) return false;
-  // The oldest runs first, as it would have at home.
+  // The oldest task runs first.
   entry = {stolen_.front(), nullptr};
   for (std::size_t i = 1; i < stolen_.size(); ++i) deque_.push(stolen_[i]);
   publish();
@@ -179,7 +179,7 @@ std::int64_t Worker::execute(Deque::Entry& entry, std::int64_t now) {
   running_ = false;
   release_input(entry);
   ++totals.executed;
-  // Counted here, not by the thief: a task may be stolen several times before it is executed.
+  // Counted here, not when it is stolen: a task may be stolen several times before it is executed.
   if (task.origin == 0) {
     ++totals.stolen_remote;
   } else if (task.origin != static_cast<std::uint32_t>(index_) + 1) {
@@ -191,7 +191,7 @@ std::int64_t Worker::execute(Deque::Entry& entry, std::int64_t now) {
   } else {
     count_finished();
   }
-  // The clock takes as long as a short task: it is asked for some of them together.
+  // A read of the clock takes as long as a short task, so several short tasks are timed together.
   ++untimed_;
   if (ns_per_task_ < kShort && untimed_ < kTogether) return now;
   const std::int64_t end = pool_.now();
@@ -216,7 +216,7 @@ void Worker::fail(std::string_view sentence) {
   result_.assign(sentence.begin(), sentence.end());
 }
 
-// One writer each: no need for an atomic addition.
+// Each has one writer, so no atomic addition is needed.
 void Worker::count_spawned() { block_.spawned.store(++spawned_, std::memory_order_release); }
 void Worker::count_finished() { block_.finished.store(++finished_, std::memory_order_release); }
 

@@ -25,11 +25,11 @@ struct Running {
   Worker* worker;
 };
 
-/// What a task does. Its result is handed to Worker::set_result() or Worker::fail(), or there is none.
+/// The function of a task. It passes its result to Worker::set_result() or Worker::fail(), or has none.
 struct Function {
   void (*body)(void* self, Running& task) = nullptr;
   void* self = nullptr;
-  bool returns = true;  ///< false: nothing returns, unless it fails
+  bool returns = true;  ///< false: a task has no result unless it fails
 };
 
 struct Totals {
@@ -37,7 +37,7 @@ struct Totals {
   std::int64_t busy_ns = 0;
 };
 
-/// One thread that executes tasks: its queue, its memory, its result.
+/// One thread that executes tasks: its queue, its heap, and the result of the running task.
 class Worker {
  public:
   /// @param index of its block in the arena
@@ -47,25 +47,26 @@ class Worker {
 
   base::Status spawn(std::uint32_t function, std::uint64_t tag, std::int32_t owner, const void* input,
                      std::size_t bytes);
-  /// A task that came from elsewhere.
+  /// Adds a task that came from another node.
   void receive(const Record& record, const char* input);
 
-  /// Its own newest task.
+  /// Takes its newest task; false if it has none.
   bool pop(Deque::Entry& entry) { return deque_.pop(entry, ns_per_task_); }
-  /// Takes tasks of other workers of the node, of which `entry` is one.
+  /// Steals tasks of other workers of the node: `entry`, and perhaps more for its own queue. False if there are none.
   bool steal(Deque::Entry& entry, std::size_t askers, double fraction);
   /// Executes the task of `entry`.
-  /// @param now the time of the last look at the clock
-  /// @return the same: the clock is not read after each short task
+  /// @param now the time of the last read of the clock
+  /// @return the time of the last read of the clock, which is not read after each short task
   std::int64_t execute(Deque::Entry& entry, std::int64_t now);
+  /// Makes tasks public if few are.
   void publish();
 
-  /// Gives away its oldest tasks, at most `most`, or those of another worker if it has none. None if none is in reach.
+  /// Takes its oldest tasks, at most `most`, to give them away; if it has none, public tasks of another worker.
   void give(std::size_t most, std::vector<Deque::Entry>& given);
   const char* input_of(const Deque::Entry& entry) const;
   void release_input(const Deque::Entry& entry);
 
-  /// While this lives, the thread that made it executes what this worker has.
+  /// Makes a worker that of the calling thread, while this lives.
   class Here {
    public:
     explicit Here(Worker& worker) : before_(std::exchange(here_, &worker)) {}
@@ -89,10 +90,10 @@ class Worker {
   /// Drops its tasks, which count as finished.
   /// @return how many they were
   std::size_t drop_all();
-  /// Which worker's memory has this block of its heap.
+  /// True if this is its WorkerBlock.
   bool has(const WorkerBlock& block) const { return &block == &block_; }
   std::size_t queued() const { return deque_.size(); }
-  /// Tasks that it could have: its own, and those of the other workers of the node that are not out of reach.
+  /// Tasks that it could execute: its own, and the public ones of other workers of the node.
   std::size_t in_reach() const;
   std::int64_t ns_per_task() const { return ns_per_task_; }
   Pool& pool() const { return pool_; }
@@ -105,6 +106,7 @@ class Worker {
   void count_spawned();
   bool steal_from(WorkerBlock& victim, Deque::Entry& entry, std::size_t askers, double fraction);
   bool push(Task& task, const void* input);
+  /// Copies an input into its heap. False if there is no memory.
   bool into_block(Task& task, const char* input);
 
   inline static thread_local Worker* here_ = nullptr;
@@ -119,8 +121,8 @@ class Worker {
   bool primary_;
   bool running_ = false, failed_ = false;
   std::uint64_t spawned_ = 0, finished_ = 0;
-  std::int64_t ns_per_task_ = 1'000'000;  // until the first has run: all may be stolen
-  std::int64_t untimed_ = 0;              // tasks since the last look at the clock
+  std::int64_t ns_per_task_ = 1'000'000;  // before the first task has run: so long that all may be stolen
+  std::int64_t untimed_ = 0;              // tasks since the last read of the clock
   std::vector<Task> stolen_;
   std::vector<char> result_;
 };

@@ -29,16 +29,16 @@ class Groups final : public Policy {
 
   /// Rank 0 receives from every rank, and sends to every rank.
   std::size_t degree(const Host& host, const std::vector<int>& peers) const override {
-    const Places& places = host.places();
-    if (places.nodes() == 1) return peers.size();
-    if (host.rank() == 0) return static_cast<std::size_t>(places.ranks()) - 1;
+    const RankPlacement& placement = host.placement();
+    if (placement.nodes() == 1) return peers.size();
+    if (host.rank() == 0) return static_cast<std::size_t>(placement.ranks()) - 1;
     return peers.size() + (std::ranges::find(peers, 0) == peers.end() ? 1 : 0);
   }
 
   void run_begins(Host& host) override {
-    if (host.places().nodes() == 1) return;
+    if (host.placement().nodes() == 1) return;
     host.ask_only({});
-    // What others have taken of it in the meantime is a part of it.
+    // Tasks that others have already stolen count as well.
     const auto load = static_cast<double>(host.spawned_here() - spawned_before_);
     const std::vector<char> bytes = bytes_of(&load, 1);
     if (host.rank() == 0) {
@@ -54,7 +54,7 @@ class Groups final : public Policy {
       double load = 0;
       std::memcpy(&load, bytes, sizeof(load));
       add_load(host, from, run, load);
-    } else if (run == host.current_run()) {  // that run may have been over before
+    } else if (run == host.current_run()) {  // otherwise that run is over
       std::vector<std::uint32_t> nodes(size / sizeof(std::uint32_t));
       std::memcpy(nodes.data(), bytes, size);
       host.ask_only(nodes);
@@ -67,23 +67,23 @@ class Groups final : public Policy {
     int received = 0;
   };
 
-  // Some ranks are a run ahead of others; and a run may be over before the last load of it has come.
+  // Some ranks may be a run ahead of others, and a run may be over before its last load has arrived.
   void add_load(Host& host, int from, std::uint64_t run, double load) {
-    const Places& places = host.places();
+    const RankPlacement& placement = host.placement();
     Loads& loads = loads_[run];
-    loads.by_node.resize(static_cast<std::size_t>(places.nodes()));
-    loads.by_node[static_cast<std::size_t>(places.node(from))] += load;
-    if (++loads.received < places.ranks()) return;
+    loads.by_node.resize(static_cast<std::size_t>(placement.nodes()));
+    loads.by_node[static_cast<std::size_t>(placement.node(from))] += load;
+    if (++loads.received < placement.ranks()) return;
     const std::vector<std::uint32_t> group_of = deal_into_groups(loads.by_node, size_);
     loads_.erase(run);
     if (run != host.current_run()) return;
     std::map<std::uint32_t, std::vector<std::uint32_t>> groups;
     for (std::uint32_t node = 0; node < group_of.size(); ++node) groups[group_of[node]].push_back(node);
     const auto group_of_rank = [&](int rank) -> const std::vector<std::uint32_t>& {
-      return groups[group_of[static_cast<std::size_t>(places.node(rank))]];
+      return groups[group_of[static_cast<std::size_t>(placement.node(rank))]];
     };
     host.ask_only(group_of_rank(0));
-    for (int to = 1; to < places.ranks(); ++to) {
+    for (int to = 1; to < placement.ranks(); ++to) {
       const std::vector<std::uint32_t>& nodes = group_of_rank(to);
       host.send(to, run, bytes_of(nodes.data(), nodes.size()));
     }

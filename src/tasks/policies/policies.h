@@ -15,9 +15,9 @@ inline constexpr int kGroup = 28;  ///< Size: nodes; as many as a node of the pa
 /// `none`: no task moves.
 std::unique_ptr<Policy> no_moves();
 
-/// The groups of `groups`: dealt by load, there and back, into groups of at most `size` members, so that all groups
-/// have about as much to do.
-/// @return by member, its group
+/// Divides members by their loads into groups of at most `size` with similar loads: deals them out from the heaviest to
+/// the lightest, forwards and backwards in turn.
+/// @return the group of each member
 std::vector<std::uint32_t> deal_into_groups(const std::vector<double>& loads, std::size_t size);
 
 /// Links every vertex with every other.
