@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "base/clock.h"
-#include "base/printable.h"
+#include "observe/fixed_threads.h"
 #include "observe/other_region_record.h"
 #include "observe/text.h"
 
@@ -96,27 +96,6 @@ void correct_oversubscription(RunRecord& record) {
   }
 }
 
-/// A sentence for all ranks; "" if it would be about too little time to matter.
-std::string about_kept_regions(const RunRecord& record, bool repeats) {
-  double kept = 0, in_regions = 0;
-  std::vector<std::string> names;  // by time
-  std::size_t regions = 0;
-  for (const KeptRegion& region : record.kept_regions) {
-    if (region.repeats_work != repeats) continue;
-    ++regions;
-    kept += region.time;
-    add_new(names, region.function.empty() ? region.site : region.function);
-  }
-  for (const RankRecord& rank : record.ranks) in_regions += base::seconds(rank.totals.region_wall);
-  if (!(kept > kWorthTelling * in_regions)) return "";
-  const std::string which = fmt::format("kept their thread count ({}, {} of the time in regions): {}",
-                                        plural(static_cast<long>(regions), "region"),
-                                        percent(std::min(kept / in_regions, 1.0)), base::first_of(names));
-  if (repeats) return "regions that share out no work by loops, sections or tasks " + which;
-  return fmt::format("regions that query thread IDs {}; `steelyard doctor {}` names the source lines", which,
-                     record.command.empty() ? "PROGRAM" : record.command.front());
-}
-
 /// "" if ranks may gain by more cores, or if it is not known how much time they spend in tasks, in regions of other
 /// threads, or on cores that the program asks for.
 std::string about_little_openmp(const RunRecord& record) {
@@ -183,9 +162,7 @@ void merge(RunRecord& record, std::vector<Contribution> contributions) {
     record.ranks.push_back(std::move(c.rank));  // timelines are long
   }
   for (const std::string& remark : remarks) {
-    const std::vector<int>& ranks = remarked_by[remark];
-    const bool by_all = ranks.size() == contributions.size();
-    add_new(record.remarks, by_all ? remark : rank_list(ranks) + ": " + remark);
+    add_new(record.remarks, remark_of(remarked_by[remark], contributions.size(), remark));
   }
 
   std::stable_sort(record.ranks.begin(), record.ranks.end(), [](auto& a, auto& b) { return a.rank < b.rank; });
@@ -195,9 +172,8 @@ void merge(RunRecord& record, std::vector<Contribution> contributions) {
   std::stable_sort(record.loops.begin(), record.loops.end(), [](auto& a, auto& b) { return a.time > b.time; });
   std::ranges::stable_sort(record.kept_regions, std::greater(), &KeptRegion::time);
   std::ranges::stable_sort(record.other_regions, std::greater(), &OtherRegion::time);
-  for (const bool repeats : {false, true}) {
-    if (std::string sentence = about_kept_regions(record, repeats); !sentence.empty())
-      record.remarks.push_back(std::move(sentence));
+  for (const KeptBecause cause : {KeptBecause::query_thread_ids, KeptBecause::repeat_work}) {
+    if (std::string remark = kept_remark(record, cause); !remark.empty()) record.remarks.push_back(std::move(remark));
   }
 
   correct_oversubscription(record);

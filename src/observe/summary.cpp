@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "decide/estimate.h"
 #include "observe/contention.h"
+#include "observe/fixed_threads.h"
 #include "observe/late_in_trees.h"
 #include "observe/left_broadcasts.h"
 #include "observe/lending.h"
@@ -498,9 +499,7 @@ void say_notes(const RunRecord& record, Page& page) {
     if (!rank.fixed_reason.empty()) fixed[rank.fixed_reason].push_back(rank.rank);
   }
   for (const auto& [reason, ranks] : fixed) {
-    const bool known = std::any_of(notes.begin(), notes.end(),
-                                   [&r = reason](const std::string& n) { return n.find(r) != std::string::npos; });
-    if (!known) notes.push_back(fmt::format("{}: {}", rank_list(ranks), reason));
+    if (!is_remarked(record, ranks, reason)) notes.push_back(fmt::format("{}: {}", rank_list(ranks), reason));
   }
   // A note is told whole, with what it advises, or not at all.
   for (std::size_t i = 0; i < notes.size(); ++i) {

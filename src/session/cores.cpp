@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "loops/registry.h"
 #include "node/binding.h"
+#include "observe/fixed_threads.h"
 #include "observe/text.h"
 #include "partition/function_names.h"
 #include "partition/known_queries.h"
@@ -95,7 +96,7 @@ class Cores final : public Capability {
     note_unset_threads(session, part);
     // For these regions, merge() adds one remark for all ranks.
     if (const std::string& fixed = limits().fixed_reason(); !fixed.empty() && part.kept_regions.empty())
-      part.remarks.push_back(fixed + ": its thread count was not changed");
+      part.remarks.push_back(observe::fixed_remark(fixed));
   }
 
  private:

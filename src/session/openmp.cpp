@@ -13,6 +13,7 @@
 #include "base/hash.h"
 #include "base/loaded_library.h"
 #include "node/topology.h"
+#include "observe/fixed_threads.h"
 #include "observe/text.h"
 #include "partition/known_queries.h"
 #include "session/decoding.h"
@@ -176,12 +177,10 @@ void note_pool(Session& session, const observe::Site& site, std::int64_t wall) {
   session.processes[session.me].pool_threads.store(loses ? regions.pool_threads : 0, std::memory_order_relaxed);
 }
 
-// The summary's sentences about kept regions (observe/record.cpp) begin with the same words, and stand for these.
 std::string why_fixed(Regions::Fixed fixed, int team) {
   if (fixed == Regions::Fixed::no) return "";
-  if (fixed == Regions::Fixed::by_queries) return "regions that query thread IDs kept their thread count";
-  if (fixed == Regions::Fixed::by_repeated_work)
-    return "regions that share out no work by loops, sections or tasks kept their thread count";
+  if (fixed == Regions::Fixed::by_queries) return observe::kept_reason(observe::KeptBecause::query_thread_ids);
+  if (fixed == Regions::Fixed::by_repeated_work) return observe::kept_reason(observe::KeptBecause::repeat_work);
   return fmt::format("the program fixes the thread count of its regions by num_threads({}){}", team,
                      team == 1 ? " or an if clause" : "");
 }

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "observe/fixed_threads.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/clock.h"
+#include "base/printable.h"
+#include "observe/text.h"
+
+namespace steelyard::observe {
+namespace {
+
+constexpr const char* kKept = "kept their thread count";
+
+std::string regions_that(KeptBecause cause) {
+  return cause == KeptBecause::query_thread_ids ? "regions that query thread IDs"
+                                                : "regions that share out no work by loops, sections or tasks";
+}
+
+}  // namespace
+
+std::string kept_reason(KeptBecause cause) { return fmt::format("{} {}", regions_that(cause), kKept); }
+
+std::string kept_remark(const RunRecord& record, KeptBecause cause) {
+  double kept = 0, in_regions = 0;
+  std::vector<std::string> names;  // by time
+  long regions = 0;
+  for (const KeptRegion& region : record.kept_regions) {
+    if (region.repeats_work != (cause == KeptBecause::repeat_work)) continue;
+    ++regions;
+    kept += region.time;
+    const std::string& name = region.function.empty() ? region.site : region.function;
+    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+  }
+  for (const RankRecord& rank : record.ranks) in_regions += base::seconds(rank.totals.region_wall);
+  if (!(kept > kWorthTelling * in_regions)) return "";
+  const std::string remark =
+      fmt::format("{} ({}, {} of the time in regions): {}", kept_reason(cause), plural(regions, "region"),
+                  percent(std::min(kept / in_regions, 1.0)), base::first_of(names));
+  if (cause == KeptBecause::repeat_work) return remark;
+  return fmt::format("{}; `steelyard doctor {}` names the source lines", remark,
+                     record.command.empty() ? "PROGRAM" : record.command.front());
+}
+
+std::string fixed_remark(const std::string& reason) { return reason + ": its thread count was not changed"; }
+
+std::string remark_of(const std::vector<int>& ranks, std::size_t all, const std::string& remark) {
+  return ranks.size() == all ? remark : rank_list(ranks) + ": " + remark;
+}
+
+bool is_remarked(const RunRecord& record, const std::vector<int>& ranks, const std::string& reason) {
+  for (const KeptBecause cause : {KeptBecause::query_thread_ids, KeptBecause::repeat_work}) {
+    if (reason == kept_reason(cause) && !kept_remark(record, cause).empty()) return true;
+  }
+  return std::ranges::find(record.remarks, remark_of(ranks, record.ranks.size(), fixed_remark(reason))) !=
+         record.remarks.end();
+}
+
+}  // namespace steelyard::observe
