@@ -36,7 +36,7 @@ std::string kept_remark(const RunRecord& record, KeptBecause cause) {
   }
   for (const RankRecord& rank : record.ranks) in_regions += base::seconds(rank.totals.region_wall);
   if (!(kept > kWorthTelling * in_regions)) return "";
-  const std::string remark =
+  std::string remark =
       fmt::format("{} ({}, {} of the time in regions): {}", kept_reason(cause), plural(regions, "region"),
                   percent(std::min(kept / in_regions, 1.0)), base::first_of(names));
   if (cause == KeptBecause::repeat_work) return remark;
