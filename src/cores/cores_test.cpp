@@ -170,12 +170,11 @@ TEST(Report, AsksForNoStepsWhereNoCoreCanMove) {
             "each rank has one core, so no rank can give a core away; start ranks with several cores and threads each "
             "(OMP_NUM_THREADS)");
   for (node::Process& process : of_single_cores.processes) process.fixed.store(1);
-  EXPECT_EQ(reason_without_steps(of_single_cores), "all thread counts are fixed by the program")
-      << "more cores would change nothing";
+  EXPECT_EQ(reason_without_steps(of_single_cores), "all thread counts are fixed") << "more cores would change nothing";
   PlayedNode node(4, 2, 2);
   EXPECT_THAT(reason_without_steps(node), testing::HasSubstr("call steelyard_step()"));
   for (node::Process& process : node.processes) process.fixed.store(1);
-  EXPECT_EQ(reason_without_steps(node), "all thread counts are fixed by the program");
+  EXPECT_EQ(reason_without_steps(node), "all thread counts are fixed");
 }
 
 TEST(Report, SaysThatThereAreNoThreadsForFurtherCores) {

@@ -7,7 +7,6 @@
 #include <map>
 #include <numeric>
 #include <set>
-#include <tuple>
 #include <utility>
 
 namespace steelyard::cores {
@@ -65,10 +64,15 @@ void share_guesses(const node::Topology& topology, const std::vector<Arrival>& a
   }
 }
 
-// Process p has fewer cores than threads: what there is too much of, and a sentence.
-std::pair<std::string, std::string> why_too_few(const node::Topology& topology, const std::vector<Arrival>& arrivals,
-                                                const std::vector<std::vector<int>>& places,
-                                                const std::vector<int>& threads, int p) {
+/// Of what there is more than cores, and a sentence that says so.
+struct Oversubscription {
+  std::string of;  ///< "ranks" or "threads"
+  std::string sentence;
+};
+
+// Process p has fewer cores than threads.
+Oversubscription oversubscription(const node::Topology& topology, const std::vector<Arrival>& arrivals,
+                                  const std::vector<std::vector<int>>& places, const std::vector<int>& threads, int p) {
   std::vector<int> pus;
   int sharing = 0, threads_in_all = 0;
   for (std::size_t other = 0; other < places.size(); ++other) {
@@ -127,8 +131,11 @@ Owners share_out(const node::Topology& topology, const std::vector<Arrival>& arr
       owners.owner[pu] = p;
       --wanted;
     }
-    if (wanted > 0 && owners.problem.empty())
-      std::tie(owners.oversubscribed, owners.problem) = why_too_few(topology, arrivals, places, owners.threads, p);
+    if (wanted > 0 && owners.problem.empty()) {
+      auto [of, sentence] = oversubscription(topology, arrivals, places, owners.threads, p);
+      owners.oversubscribed = std::move(of);
+      owners.problem = std::move(sentence);
+    }
   }
   std::set<int> cores;
   const std::set<int> seen = union_of(places);

@@ -19,7 +19,7 @@ std::string obstacle(std::size_t processes, bool all_fixed, const NodeShape& sha
         "{} ranks on {} cores, so no rank can give a core away; start fewer ranks or use a wider CPU binding",
         processes, shape.budget);
   }
-  if (all_fixed) return "all thread counts are fixed by the program";
+  if (all_fixed) return "all thread counts are fixed";
   // A rank owns as many cores as it starts with threads: fewer ranks or a wider binding alone change nothing.
   if (shape.budget == static_cast<int>(processes)) {
     return "each rank has one core, so no rank can give a core away; start ranks with several cores and threads each "

@@ -154,7 +154,7 @@ def test_the_sources_are_read():
     assert len(found) > 45
     for known in [
         "balanced as far as whole cores allow",
-        "all thread counts are fixed by the program",
+        "all thread counts are fixed",
         "no computation was measured",
         "the program begins parallel regions from several threads",
     ]:
