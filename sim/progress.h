@@ -11,7 +11,7 @@
 
 class Progress {
  public:
-  /// `what` is done, when all is: "of the results are home". `every` so many seconds.
+  /// `what` is done, when all is: "of the results have arrived". `every` so many seconds.
   Progress(std::string name, std::string what, double every = isatty(STDERR_FILENO) != 0 ? 5 : 30)
       : name_(std::move(name)), what_(std::move(what)), every_(every), next_(every) {}
 

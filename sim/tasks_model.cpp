@@ -541,7 +541,7 @@ int main(int argc, char** argv) {
                                                 {"none", Policy::none}};
   for (const auto& [name, policy] : all) {
     if (("," + policies + ",").find("," + std::string(name) + ",") == std::string::npos) continue;
-    Progress progress(std::string("tasks_model: ") + name, "of the results are home");
+    Progress progress(std::string("tasks_model: ") + name, "of the results have arrived");
     Model model(setting, policy);
     model.run(progress);
     model.print(name, progress.seconds());

@@ -167,26 +167,26 @@ std::unique_ptr<Pool> pool() {
   return made;
 }
 
-struct Home {
+struct Received {
   std::uint64_t results = 0, tags = 0;
 };
-const Consumer to_home(Home& home) {
+const Consumer count_in(Received& received) {
   return {[](void* self, const Result& result) {
-            ++static_cast<Home*>(self)->results;
-            static_cast<Home*>(self)->tags += hash(result.tag);
+            ++static_cast<Received*>(self)->results;
+            static_cast<Received*>(self)->tags += hash(result.tag);
           },
-          &home};
+          &received};
 }
 
 /// Runs the pool, and says how well.
 void measured(Pool& pool, double nominal, std::uint64_t expected) {
-  Home home;
+  Received received;
   MPI_Barrier(MPI_COMM_WORLD);
   const double start = MPI_Wtime(), busy = pool.statistics().busy_seconds;
-  check(pool.run(to_home(home)));
+  check(pool.run(count_in(received)));
   const double took = MPI_Wtime() - start;
   const Statistics all = pool.statistics();
-  const std::uint64_t lost = expected > home.results ? expected - home.results : home.results - expected;
+  const std::uint64_t lost = expected > received.results ? expected - received.results : received.results - expected;
   const double mine[] = {nominal, all.busy_seconds - busy, static_cast<double>(lost),
                          static_cast<double>(all.results_sent), static_cast<double>(all.hops)};
   const double largest[] = {took, static_cast<double>(all.connections), static_cast<double>(all.degree)};

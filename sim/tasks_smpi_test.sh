@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # tasks_smpi_test.sh PROGRAM: runs whose tasks spawn tasks, on ranks that come and look late by chance. Each must end,
-# and not before the last result is home.
+# and not before the last result has arrived.
 set -eu
 here=$(dirname "$0")
 for ranks in 1 2 7 24; do

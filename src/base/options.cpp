@@ -198,15 +198,16 @@ void add_waiting_options(std::vector<Option>& table) {
   Group waiting(table, "How ranks and threads wait");
   waiting.choice(
       "wait", choice_of<&Options::wait>(), {"sleep", "poll"},
-      "What a rank does in a blocking MPI call. sleep: it leaves its core to other ranks, and where it has none to "
-      "lend, it lets them go first. poll: it polls, as the MPI library does.");
+      "What a rank does in a blocking MPI call. sleep: it leaves its core to other ranks; where it has none to lend, "
+      "it lets them go first, and sleeps in long waits. poll: it polls, as the MPI library does.");
   waiting.integer("spin", &Options::spin, 0, 1'000'000, "us",
                   "How long a waiting rank spins before it lends its cores.");
   waiting.integer_or_auto(
       "blocktime", &Options::blocktime, 10'000'000, "us",
-      "How long idle OpenMP threads spin before they sleep. auto: 100 us, or 0 if the threads of OMP_NUM_THREADS are "
-      "more than the CPUs that their ranks may use. With --observe or --cores=off, and with one rank on the node by "
-      "LLVM's runtime, it is as without Steelyard. OMP_WAIT_POLICY, KMP_BLOCKTIME and GOMP_SPINCOUNT take precedence.",
+      "How long idle OpenMP threads spin before they sleep. auto: 100 us, or 0 if the ranks, or the threads of "
+      "OMP_NUM_THREADS, are more than the CPUs that they may use. With --observe or --cores=off, and with one rank on "
+      "the node by LLVM's runtime, it is as without Steelyard. OMP_WAIT_POLICY, KMP_BLOCKTIME and GOMP_SPINCOUNT take "
+      "precedence.",
       Options().blocktime);
 }
 

@@ -119,14 +119,12 @@ int cpus_of_launcher(const Launcher& launcher) {
 }
 
 /// True if this rank has more threads than CPUs, or its node would have, if all its ranks have as many threads. Where
-/// the user sets no count, OpenMP runtimes start a thread for each CPU of the rank. Not known before the ranks are
-/// connected: that some of these ranks share CPUs while others of the node lie idle, as with
+/// the user sets no count, ranks share the CPUs, down to one thread for each. Not known before the ranks are connected:
+/// that some of these ranks share CPUs while others of the node lie idle, as with
 /// `mpirun -n 2 taskset -c 0 steelyard run ./app` on 2 CPUs.
-bool has_more_threads_than_cpus(const Binary& binary, const Launcher& launcher, const Site& site) {
-  const long cpus = node::affinity_mask().count();
-  const long set = base::number_of(site.environment, "OMP_NUM_THREADS");
-  const long threads = set > 0 ? set : binary.openmp() == OpenMpRuntime::none ? 1 : cpus;
-  return threads > cpus || threads * launcher.ranks_on_node > cpus_of_launcher(launcher);
+bool has_more_threads_than_cpus(const Launcher& launcher, const Site& site) {
+  const long threads = std::max(1, base::number_of(site.environment, "OMP_NUM_THREADS"));
+  return threads > node::affinity_mask().count() || threads * launcher.ranks_on_node > cpus_of_launcher(launcher);
 }
 
 /// Idle threads spin for 200 ms (LLVM's runtime) or some ms (GNU's) unless told otherwise, on cores that other ranks
@@ -196,7 +194,7 @@ int run(const std::vector<std::string>& program, Options options, const Site& si
   const auto preload = preload_list(decision, site);
   if (options.verbose) say(fmt::format("LD_PRELOAD={} {}", fmt::join(preload, ":"), path));
   hand_down(program, binary, decision.awaits_mpi, options, site);
-  const bool crowded = has_more_threads_than_cpus(binary, launcher, site);
+  const bool crowded = has_more_threads_than_cpus(launcher, site);
   shorten_spinning(binary, launcher.is_alone_on_node(), crowded, options, site);
   if (crowded) let_open_mpi_yield(options);
   set_environment(options);

@@ -115,8 +115,8 @@ class Cores {
   /// True if slots are lent instead of cores (Owners::slots): there is a problem(), threads are not bound, and a
   /// waiting thread leaves its core to others by a yield.
   bool slots() const { return options_.lend && !owners_.slots.empty(); }
-  /// True if the processes of this node have more threads than cores.
-  bool oversubscribed() const { return !owners_.oversubscribed.empty(); }
+  /// True if processes share cores, and had more threads than these at the start.
+  bool oversubscribed() const { return owners_.masks_overlap && !owners_.oversubscribed.empty(); }
   /// True if regions may get another thread count than the program's.
   bool changes_threads() const { return problem_.empty() || slots(); }
   /// Cores that this process owns; if none can be moved, its threads at start.

@@ -64,13 +64,13 @@ void share_guesses(const node::Topology& topology, const std::vector<Arrival>& a
   }
 }
 
-/// Of what there is more than cores, and a sentence that says so.
+/// What exceeds the number of cores.
 struct Oversubscription {
-  std::string of;  ///< "ranks" or "threads"
-  std::string sentence;
+  std::string what;     ///< "ranks" or "threads"
+  std::string message;  ///< with what to do
 };
 
-// Process p has fewer cores than threads.
+// Says why process p has fewer cores than threads.
 Oversubscription oversubscription(const node::Topology& topology, const std::vector<Arrival>& arrivals,
                                   const std::vector<std::vector<int>>& places, const std::vector<int>& threads, int p) {
   std::vector<int> pus;
@@ -132,9 +132,9 @@ Owners share_out(const node::Topology& topology, const std::vector<Arrival>& arr
       --wanted;
     }
     if (wanted > 0 && owners.problem.empty()) {
-      auto [of, sentence] = oversubscription(topology, arrivals, places, owners.threads, p);
-      owners.oversubscribed = std::move(of);
-      owners.problem = std::move(sentence);
+      auto [what, message] = oversubscription(topology, arrivals, places, owners.threads, p);
+      owners.oversubscribed = std::move(what);
+      owners.problem = std::move(message);
     }
   }
   std::set<int> cores;

@@ -462,7 +462,8 @@ TEST(Policy, SaysWhyNothingCanBeDone) {
   EXPECT_THAT(verdict_of({one, light}, {{2}, {{1}, {1}}, 2}), testing::HasSubstr("each rank has one core"));
   ProcessLoad fixed = two, fixed_light = light;
   fixed.fixed = fixed_light.fixed = true;
-  EXPECT_THAT(verdict_of({fixed, fixed_light}, {{4}, {{2}, {2}}, 4}), testing::HasSubstr("fixed by the program"));
+  EXPECT_THAT(verdict_of({fixed, fixed_light}, {{4}, {{2}, {2}}, 4}),
+              testing::HasSubstr("all thread counts are fixed"));
   ProcessLoad in_pool = two;
   in_pool.in_pool = true;
   in_pool.ceiling = 2;

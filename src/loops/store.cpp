@@ -99,7 +99,7 @@ Loop::Regime regime_from(const Json& json) {
   if (json.contains("homes")) {
     measured.boundaries = json["homes"].get<std::vector<double>>();
     require(are_boundaries(measured.boundaries) && static_cast<int>(measured.boundaries.size()) == regime.threads + 1,
-            "homes are not boundaries from 0 to 1, one more than threads");
+            "\"homes\" are not boundaries from 0 to 1, one more than threads");
   }
   if (json.contains("profile")) {
     const Json& profile = json["profile"];

@@ -10,18 +10,11 @@
 #include "observe/text.h"
 
 namespace steelyard::observe {
-namespace {
 
-constexpr const char* kKept = "kept their thread count";
-
-std::string regions_that(KeptBecause cause) {
-  return cause == KeptBecause::query_thread_ids ? "regions that query thread IDs"
-                                                : "regions that share out no work by loops, sections or tasks";
+std::string kept_reason(KeptBecause cause) {
+  if (cause == KeptBecause::query_thread_ids) return "regions that query thread IDs kept their thread count";
+  return "regions that share out no work by loops, sections or tasks kept their thread count";
 }
-
-}  // namespace
-
-std::string kept_reason(KeptBecause cause) { return fmt::format("{} {}", regions_that(cause), kKept); }
 
 std::string kept_remark(const RunRecord& record, KeptBecause cause) {
   double kept = 0, in_regions = 0;

@@ -60,8 +60,8 @@ class Victims {
 };
 
 /// Judges the counts of termination rounds by the four-counter method (Mattern 1987): if the tasks finished by the end
-/// of one round equal the tasks spawned by the end of the next round, no task was left between the two. Counts never
-/// decrease.
+/// of one round equal the tasks spawned as counted in the whole next round, no task was left between the two. Counts
+/// never decrease.
 class TerminationRounds {
  public:
   struct Counts {

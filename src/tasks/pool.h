@@ -104,7 +104,7 @@ class Pool final : Router::Carrier, Policy::Host {
   void finish(Worker& worker, bool primary, const Record& record, const char* bytes);
 
  private:
-  /// Sends counts and outcomes of Ending to other nodes.
+  /// Sends counts and outcomes of TerminationDetection to other nodes.
   struct TerminationSender final : TerminationDetection::Sender {
     explicit TerminationSender(Pool& p) : pool(p) {}
     void report(int rank, std::uint64_t round, const TerminationRounds::Counts& counts) override;
@@ -162,7 +162,7 @@ class Pool final : Router::Carrier, Policy::Host {
   void poll(std::int64_t now, bool idle);
   /// To be called before the first task of a run.
   void begin_first_task();
-  /// Results that the MessageThread has received, and those that wait to be sent while it runs.
+  /// Delivers results that the MessageThread has received, and posts those that were held back.
   void take_over_from_thread();
   void consume(const Record& record, const char* bytes);
   void post(const Record& record, const char* bytes);
@@ -249,12 +249,12 @@ class Pool final : Router::Carrier, Policy::Host {
   // With a MessageThread. Its worker executes nothing: tasks that arrive wait in its queue for thieves.
   Worker* receiver_ = nullptr;  // null on a single node
   std::mutex messages_mutex_;
-  bool on_message_thread_ = false;  // it holds the mutex
+  bool on_message_thread_ = false;  // the MessageThread runs, and holds the mutex
   bool message_arrived_ = false;    // something has arrived
   bool begun_ = false;              // this process has begun a task in this run
   std::atomic<bool> congested_ = false;
   std::int64_t primary_polled_ = 0, thread_pause_ = 0, thread_sleep_ = 0;  // ns
-  std::vector<char> thread_results_;  // that it has received: the primary thread passes them to the consumer
+  std::vector<char> thread_results_;  // received by the MessageThread: the primary thread passes them to the consumer
   std::unique_ptr<MessageThread> message_thread_;  // the last member: it uses the others
 };
 

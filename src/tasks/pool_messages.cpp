@@ -68,8 +68,8 @@ void Pool::take_over_from_thread() {
   });
   me.outbox.clear();
   if (thread_results_.empty() || me.running()) return;
-  const std::vector<char> home = std::exchange(thread_results_, {});
-  for_each_record(home.data(), home.size(),
+  const std::vector<char> results = std::exchange(thread_results_, {});
+  for_each_record(results.data(), results.size(),
                   [this](const Record& record, const char* bytes) { return deliver(record, bytes); });
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Results on their way home, through a network whose buffers are as small as can be and whose parcels take any time.
+// Results on their way to the consumer, through a network whose buffers are as small as can be and whose parcels take
+// any time.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -127,7 +127,6 @@ def test_with_more_ranks_than_cores_a_thread_joins_late(mpi, program):
 
 
 @needs_two_cores
-@needs_two_cores
 def test_with_more_threads_than_cores_a_rank_that_waits_long_sleeps(mpi):
     """If it polled, even with yields, it would take time slices from the threads of the other rank."""
     result = on_two_cores(mpi, 2, "unbalanced.gcc", "--steps=12", "--work=60", "--loads=9,1", "--collective=allreduce",
@@ -138,6 +137,7 @@ def test_with_more_threads_than_cores_a_rank_that_waits_long_sleeps(mpi):
     assert waiting["cpu"] < computing + 0.3 * in_mpi, result.explain()
 
 
+@needs_two_cores
 def test_a_core_that_other_processes_use_is_not_borrowed_for_long(mpi):
     def run(busy, *options):
         words = mpi.measured(2, "starved.clang", str(busy), options=options)

@@ -35,7 +35,7 @@ SOURCES = [
     ("src/observe/late_in_trees.cpp", r"return \{(?=\"tree of soga)"),
     ("src/observe/late_in_trees.cpp", r"text \+= (?=fmt::format\(\"; \{\} \{\} it,)"),
     ("src/observe/record.cpp", r"node\.nothing_moved ="),
-    ("src/observe/record.cpp", r"return (?=(?:fmt::format\(\s*)?\"regions that)"),
+    ("src/observe/fixed_threads.cpp", r"return (?=\"regions that)"),
     ("src/session/openmp.cpp", r"fix\(ThreadLimits::\w+,"),
     ("src/session/openmp.cpp", r"return (?=\"regions that|fmt::format\(\"the program fixes)"),
     ("src/session/cores.cpp", r"return base::options\(\)\.observe"),
