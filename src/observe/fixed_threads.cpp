@@ -24,8 +24,7 @@ std::string kept_remark(const RunRecord& record, KeptBecause cause) {
     if (region.repeats_work != (cause == KeptBecause::repeat_work)) continue;
     ++regions;
     kept += region.time;
-    const std::string& name = region.function.empty() ? region.site : region.function;
-    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+    add_new(names, region.function.empty() ? region.site : region.function);
   }
   for (const RankRecord& rank : record.ranks) in_regions += base::seconds(rank.totals.region_wall);
   if (!(kept > kWorthTelling * in_regions)) return "";
@@ -44,7 +43,7 @@ std::string remark_of(const std::vector<int>& ranks, std::size_t all, const std:
 }
 
 bool is_remarked(const RunRecord& record, const std::vector<int>& ranks, const std::string& reason) {
-  for (const KeptBecause cause : {KeptBecause::query_thread_ids, KeptBecause::repeat_work}) {
+  for (const KeptBecause cause : kKeptCauses) {
     if (reason == kept_reason(cause) && !kept_remark(record, cause).empty()) return true;
   }
   return std::ranges::find(record.remarks, remark_of(ranks, record.ranks.size(), fixed_remark(reason))) !=

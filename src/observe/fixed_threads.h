@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -15,6 +16,7 @@ enum class KeptBecause : std::uint8_t {
   query_thread_ids,
   repeat_work  ///< they share out no work, so each thread repeats it
 };
+inline constexpr std::array kKeptCauses = {KeptBecause::query_thread_ids, KeptBecause::repeat_work};
 
 /// The reason of a rank that spends most of its time in such regions: RankRecord::fixed_reason.
 std::string kept_reason(KeptBecause cause);

@@ -19,10 +19,6 @@
 namespace steelyard::observe {
 namespace {
 
-void add_new(std::vector<std::string>& list, const std::string& text) {
-  if (std::find(list.begin(), list.end(), text) == list.end()) list.push_back(text);
-}
-
 /// Equal declined decisions are one, with a count.
 bool repeats(const DecisionRecord& a, const DecisionRecord& b) {
   return a.outcome == Outcome::declined && b.outcome == Outcome::declined && a.node == b.node &&
@@ -172,7 +168,7 @@ void merge(RunRecord& record, std::vector<Contribution> contributions) {
   std::stable_sort(record.loops.begin(), record.loops.end(), [](auto& a, auto& b) { return a.time > b.time; });
   std::ranges::stable_sort(record.kept_regions, std::greater(), &KeptRegion::time);
   std::ranges::stable_sort(record.other_regions, std::greater(), &OtherRegion::time);
-  for (const KeptBecause cause : {KeptBecause::query_thread_ids, KeptBecause::repeat_work}) {
+  for (const KeptBecause cause : kKeptCauses) {
     if (std::string remark = kept_remark(record, cause); !remark.empty()) record.remarks.push_back(std::move(remark));
   }
 

@@ -88,6 +88,10 @@ std::string duration(double seconds) {
   return fmt::format("{:.{}f} {}", value, digits, name);
 }
 
+void add_new(std::vector<std::string>& list, const std::string& text) {
+  if (std::ranges::find(list, text) == list.end()) list.push_back(text);
+}
+
 std::string plural(long count, std::string_view noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }

@@ -23,6 +23,8 @@ std::string percent(double fraction, int digits = 0);
 std::string duration(double seconds);
 /// "8.65 core s".
 std::string core_seconds(std::int64_t ns);
+/// Appends a text that the list does not have yet.
+void add_new(std::vector<std::string>& list, const std::string& text);
 /// "1 move", "3 moves".
 std::string plural(long count, std::string_view noun);
 /// Columns that the text takes on a terminal.
