@@ -254,9 +254,8 @@ def _gain_of_lending(run: Run) -> str:
     if own == 0:
         return "What lending gained is not known: to measure it, compare with a run with --lending=off."
     share = (own - borrowing) / (float(run.record["wall"]) + own - borrowing)
-    how_much = f"about {percent(share)} less time" if share >= 0.01 else "under 1 % less time"
-    if borrowing >= own:
-        how_much = "no gain"
+    less = f"about {percent(share)}" if share >= 0.01 else "under 1 %"
+    how_much = f"{less} less time" if borrowing < own else "no gain"
     return (
         f"Lending: {how_much}, estimated. With borrowed cores, regions of rank {ranks.index[row]} took"
         f" {duration(borrowing)} instead of {duration(own)}."

@@ -82,8 +82,8 @@ class BlockingCall {
 
  private:
   friend bool arrive(BlockingCall&, CommunicatorOnNode*, Dependence, int);
-  /// @param sleeps_after ns of waiting from which on it sleeps, whether another rank uses its core or not
-  void await_arrivals(std::int64_t sleeps_after);
+  /// @param crowded there are more threads than cores: long waits sleep, those of a barrier at once
+  void await_arrivals(bool crowded, bool barrier);
   void name_critical_rank();
   int source() const;
   std::int64_t expected_end(std::int64_t now) const;

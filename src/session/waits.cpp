@@ -275,13 +275,13 @@ bool arrive(BlockingCall& call, CommunicatorOnNode* communicator, Dependence dep
   // The kernel may have put one of the woken ranks behind this one, which is about to poll for it. The last rank of a
   // barrier that ends here polls for none: it is on the critical path and goes on ahead of those that it wakes.
   if (arrivals.wake(group, call.needs_all_) && !(is_last && may_end)) wait::yield();
-  if (waits && !is_last) call.await_arrivals(!crowded ? INT64_MAX : barrier ? 0 : kLeavesTheCore);
+  if (waits && !is_last) call.await_arrivals(crowded, barrier);
   const bool ends = may_end && arrivals.ends_here(group);
   if (ends) session.bootstrap->progress();  // as the library would have done in its barrier
   return ends;
 }
 
-void BlockingCall::await_arrivals(std::int64_t sleeps_after) {
+void BlockingCall::await_arrivals(bool crowded, bool barrier) {
   Session& session = *g_session;
   const node::Arrivals::Group& group = *group_;
   const auto missing = [&] {
@@ -314,8 +314,9 @@ void BlockingCall::await_arrivals(std::int64_t sleeps_after) {
     }
     // A late rank in another call may wait for a message that this one has to advance. Barriers sleep all the same, as
     // the library's would be slow.
-    const bool computes = sleeps_after == 0 || session.processes[late].in_mpi.load(std::memory_order_relaxed) == 0;
-    const std::int64_t sleeping_for = computes && waited > sleeps_after ? waited : core_used_for(now);
+    const bool computes = session.processes[late].in_mpi.load(std::memory_order_relaxed) == 0;
+    const bool sleeps = crowded && (barrier || (computes && waited > kLeavesTheCore));
+    const std::int64_t sleeping_for = sleeps ? waited : core_used_for(now);
     if (sleeping_for >= 0)
       session.arrivals->sleep(group, wait::kArrival.sleep(sleeping_for), [&] { return missing() < 0; });
     else
