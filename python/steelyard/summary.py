@@ -200,6 +200,8 @@ def _moved(run: Run, moves: pd.DataFrame) -> str:
             if called >= printed
             else f"Ranks that waited in MPI{where} lent {core_time(lent)}; {used}."
         )
+    if yielded := _yielded(run):
+        sentences.append(yielded)
     taken = run.loops[run.loops["strategy"] != "runtime"]
     time = float(taken["time"].sum())
     share = float((taken["time"] * taken["stolen"]).sum()) / time if time > 0 else 0.0
@@ -214,6 +216,16 @@ def _moved(run: Run, moves: pd.DataFrame) -> str:
             f"same node and {number(tasks['stolen_remote'])} by other nodes."
         )
     return " ".join(sentences)
+
+
+def _yielded(run: Run) -> str:
+    """What is done where no core can move because all are in use, as on the terminal (src/observe/contention.cpp)."""
+    options = run.record["options"]
+    crowded = any(node.get("oversubscribed") for node in run.record["nodes"])
+    if not crowded or options.get("observe") == "on" or options.get("wait") != "sleep":
+        return ""
+    idle = ", and idle threads," if options.get("blocktime") == "0" else ""
+    return f"Ranks that waited in MPI{idle} left their cores to threads that had none."
 
 
 def _cores_moved(run: Run, moves: pd.DataFrame) -> str:

@@ -85,6 +85,24 @@ def test_other_programs_on_the_cores(example, tmp_path):
     assert "node 0 has 48 threads for 16 cores. Start fewer" in summary(crowded).notes[0]
 
 
+@pytest.mark.parametrize("options, said", [
+    ({"wait": "sleep"}, "Ranks that waited in MPI left their cores to threads that had none."),
+    ({"wait": "sleep", "blocktime": "0"},
+     "Ranks that waited in MPI, and idle threads, left their cores to threads that had none."),
+    ({"wait": "poll", "blocktime": "0"}, ""),
+    ({"wait": "sleep", "observe": "on"}, ""),
+])
+def test_more_threads_than_cores(example, tmp_path, options, said):
+    def crowded(record):
+        record["nodes"][0].update(nothing_moved="more threads than cores", oversubscribed="threads")
+        record["decisions"] = []
+        record["options"].update(options)
+
+    moved = summary(run_of(example, tmp_path, crowded)).moved
+    assert moved.startswith("No cores moved: more threads than cores.")
+    assert ("left their cores" in moved, said in moved) == (bool(said), True)
+
+
 def test_the_cause_of_a_run_delay(example, tmp_path):
     def told(record):
         busy(5.4, cores=16)(record)

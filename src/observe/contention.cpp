@@ -70,4 +70,16 @@ std::string contention(const RunRecord& record) {
                      percent(share), cause_for(worst, record));
 }
 
+std::string yielded(const RunRecord& record) {
+  const auto is = [&](const char* option, const char* value) {
+    const auto found = record.options.find(option);
+    return found != record.options.end() && found->second == value;
+  };
+  const bool oversubscribed =
+      std::ranges::any_of(record.nodes, [](auto& node) { return !node.oversubscribed.empty(); });
+  if (!oversubscribed || is("observe", "on") || !is("wait", "sleep")) return "";
+  return fmt::format("ranks that waited in MPI{} left their cores to threads that had none",
+                     is("blocktime", "0") ? ", and idle threads," : "");
+}
+
 }  // namespace steelyard::observe

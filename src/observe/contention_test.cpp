@@ -70,6 +70,21 @@ TEST(Contention, OfTheJobsOwnThreadsIsNoOtherProgram) {
   EXPECT_THAT(contention(record), HasSubstr(": the ranks of node 1 used all of its cores themselves; start fewer"));
 }
 
+TEST(Yielded, IsToldWithMoreThreadsThanCores) {
+  RunRecord record = busy();
+  record.options["wait"] = "sleep";
+  EXPECT_EQ(yielded(record), "") << "each thread has a core";
+  record.nodes[1].oversubscribed = "threads";
+  EXPECT_EQ(yielded(record), "ranks that waited in MPI left their cores to threads that had none");
+  record.options["blocktime"] = "0";
+  EXPECT_EQ(yielded(record), "ranks that waited in MPI, and idle threads, left their cores to threads that had none");
+  record.options["wait"] = "poll";
+  EXPECT_EQ(yielded(record), "");
+  record.options["wait"] = "sleep";
+  record.options["observe"] = "on";
+  EXPECT_EQ(yielded(record), "");
+}
+
 TEST(Contention, ByAQuotaIsNoOtherProgram) {
   RunRecord record = busy();
   record.ranks[2].run_delay = 4.4;

@@ -533,6 +533,7 @@ std::vector<std::string> summary(const RunRecord& record, const std::string& pat
       say_gain(record, moves, page);
     }
     say_what_stayed(record, moves, moves.empty() ? 2 : 1, page);
+    if (const std::string text = yielded(record); !text.empty()) page.say("yielded", text, 1);
     say_lending(record, sum, moves.empty(), page);
     say_loops(record, page);
   }

@@ -125,6 +125,8 @@ def test_more_threads_than_cores(mpi):
     check_measured(result)
     assert not result.moves() and result.threads_at_end == [threads] * 2
     assert "more threads than cores" in result.summary
+    yielded = "yielded ranks that waited in MPI, and idle threads, left their cores to threads that had none"
+    assert yielded in " ".join(result.summary.split()), result.explain()
     assert all(rank["totals_ns"]["borrowed"] == 0 for rank in result.record["ranks"]), "nothing is lent here"
     assert result.record["nodes"][0]["cores"] == len(os.sched_getaffinity(0)), "cores, not threads"
 
