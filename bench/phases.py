@@ -8,12 +8,12 @@ import statistics
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from pathlib import Path
 from typing import Callable
 
-from harness import (Case, Failed, Figure, Measurement, Session, Target, arguments, figure, measure, mpi_variables,
-                     numbers,
-                     report)
+from harness import (TREE, Case, Failed, Figure, Measurement, Session, Target, arguments, figure, measure,
+                     mpi_variables, numbers, report)
 
 COSTS = {"push": "push and pop", "distribute": "distribution", "barrier": "barrier", "create": "creation of a context"}
 CORES = 16  # of the emulated node
@@ -130,6 +130,38 @@ def creation_messages(session: Session) -> list[Figure]:
                    {f"messages of the busiest of {n} ranks": count for n, count in sent.items()})]
 
 
+def simulated_creation(ranks: int) -> Callable[[Session], list[Figure]]:
+    """Figure 6 of the paper, where it depends on all ranks: 16 a node. The messages are counted in SimGrid's trace, and
+    are those of a run that creates nothing less. Only messages take time."""
+
+    def measured(session: Session) -> list[Figure]:
+        variables = {"width": str(CORES), "HWLOC_SYNTHETIC": "package:2 core:8 pu:1"}
+        settings = ("smpi/allgather:bruck", "smpi/allreduce:rdb", "tracing:yes", "tracing/smpi:yes",
+                    "tracing/smpi/internals:yes", "tracing/smpi/display-sizes:yes")
+
+        def run(what: str, trace: str) -> tuple[Case, list[float], Counter[str], int]:
+            command = [str(TREE / "sim/simulate.sh"), str(ranks), *(f"--cfg={setting}" for setting in settings),
+                       f"--cfg=tracing/filename:{trace}", session.program("sim/phases_smpi"), what]
+            case = Case(what, command, variables, r"(?:create|shared) ([0-9.]+)")
+            found = numbers(case, 600)
+            with open(trace) as file:
+                links = [line.split() for line in file if line.startswith("15 ")]  # PajeStartLink: a message
+            return case, found, Counter(link[5] for link in links), sum(int(link[7]) for link in links)
+
+        with tempfile.TemporaryDirectory() as folder:
+            case, (microseconds, shared), sent, sent_bytes = run("create", f"{folder}/trace")
+            _, _, sent_else, bytes_else = run("nothing", f"{folder}/trace")
+        sent.subtract(sent_else)
+        return [figure(f"simulated-create-{ranks}", "simulated", [microseconds / 1000], "ms", Target("<=", 100),
+                       case.shell(), {
+                           "messages of the busiest rank": max(sent.values()), "messages a rank": sent.total() / ranks,
+                           "KiB sent a rank": (sent_bytes - bytes_else) / ranks / 1024,
+                           "KiB of shared memory a node": shared,
+                           "QUO in the paper, 2,048 ranks, real, ms": 100})]
+
+    return measured
+
+
 def mixed(flavour: str, threads: int) -> Callable[[Session], list[Figure]]:
     """The paper's equation 1: what a rank a core and phases gain over as few ranks as the threaded library needs."""
 
@@ -170,6 +202,9 @@ def measurements(flavours: list[str], quick: bool) -> list[Measurement]:
                                            mixed(flavour, threads)))
     if "openmpi" in flavours:
         all_of_them.append(Measurement("creation-messages", 20, creation_messages))
+    for ranks in (16, 128) if quick else (16, 128, 2048):
+        all_of_them.append(Measurement(f"simulated-create-{ranks}", 40 if ranks > 1000 else 2,
+                                       simulated_creation(ranks)))
     return all_of_them
 
 
