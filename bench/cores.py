@@ -10,7 +10,7 @@ import sys
 from dataclasses import replace
 from fractions import Fraction
 from statistics import median
-from typing import Callable
+from typing import Callable, Sequence
 
 import analytic
 from harness import YIELD, Case, Failed, Figure, Measurement, Session, Target, figure, main, mpi_variables
@@ -19,13 +19,12 @@ from harness import YIELD, Case, Failed, Figure, Measurement, Session, Target, f
 TOPOLOGY = "package:2 core:24 pu:1"
 PACKAGES = [24, 24]
 RANKS, THREADS = 8, 6
-SLEEPERS = {"OMP_NUM_THREADS": str(THREADS), "KMP_BLOCKTIME": "0", "GOMP_SPINCOUNT": "0"} | YIELD
-STEP_WORK_MS = 360  # of the mean rank: 60 ms on its 6 threads
+SLEEPERS = {"KMP_BLOCKTIME": "0", "GOMP_SPINCOUNT": "0"} | YIELD
+STEP_MS = 60  # of the mean rank
+STEP_WORK_MS = STEP_MS * THREADS
 
-# The paper's own rule, once, at a step that is chosen by hand; it lends nothing.
-SABO = ("--cores=sabo", "--balance-at=2", "--lending=off")
 # The paper's table II: reductions of MiniFE's time, in per cent, balanced at a step that was chosen by hand.
-PAPER_MINIFE = {100: 10, 200: 24, 500: 30}
+PAPER_MINIFE = {(8, 100): 10, (8, 200): 24, (8, 500): 30, (16, 100): -18, (16, 200): -1, (16, 500): 2}
 
 # Real cores. A fixed length of the iterations: every run has the same work, however busy the machine is at its start.
 ROUNDS = "--rounds=16000"
@@ -39,40 +38,81 @@ def unbalanced(session: Session, flavour: str) -> str:
     return session.program(f"examples/unbalanced.{flavour}.clang")
 
 
-def emulated_pair(session: Session, flavour: str, name: str, *what: str,
-                  options: tuple[str, ...] = ()) -> tuple[Case, Case]:
-    program = [unbalanced(session, flavour), "--kernel=sleep", f"--work={STEP_WORK_MS}", *what]
+def emulated_pair(session: Session, flavour: str, name: str, *what: str, options: tuple[str, ...] = (),
+                  ranks: int = RANKS, threads: int = THREADS) -> tuple[Case, Case]:
+    program = [unbalanced(session, flavour), "--kernel=sleep", f"--work={STEP_MS * threads}", *what]
     launch = session.steelyard(name, f"--emulate={TOPOLOGY}", *options)
-    return (Case("native", mpirun(flavour, RANKS, program), SLEEPERS),
-            Case("with Steelyard", mpirun(flavour, RANKS, launch + program), SLEEPERS))
+    variables = SLEEPERS | {"OMP_NUM_THREADS": str(threads)}
+    return (Case("native", mpirun(flavour, ranks, program), variables),
+            Case("with Steelyard", mpirun(flavour, ranks, launch + program), variables))
 
 
-def instrument_error(native: list[float], steps: int, work: list[int]) -> float:
+def instrument_error(native: list[float], steps: int, work: list[int], threads: int = THREADS) -> float:
     """Per cent by which the emulated native run was longer than it had to be."""
-    ideal = steps * float(analytic.makespan(work, [THREADS] * RANKS) * analytic.ITERATION_MS) / 1000
+    ideal = steps * float(analytic.makespan(work, [threads] * len(work)) * analytic.ITERATION_MS) / 1000
     return 100 * (median(native) / ideal - 1)
 
 
-def minife(flavour: str, imbalance: int) -> Callable[[Session], list[Figure]]:
+def sabo(at: int) -> tuple[str, ...]:
+    """The paper's own rule, once, at a step that is chosen by hand; it lends nothing."""
+    return "--cores=sabo", f"--balance-at={at}", "--lending=off"
+
+
+def minife(flavour: str, imbalance: int, ranks: int = RANKS,
+           balanced_at: Sequence[int] = (2,)) -> Callable[[Session], list[Figure]]:
+    """The paper's table II, and its figure 3 where its rule is applied at several steps."""
+
     def measured(session: Session) -> list[Figure]:
-        name = f"minife-{imbalance}"
+        threads = sum(PACKAGES) // ranks
+        name = f"minife-{imbalance}" if ranks == RANKS else f"minife-{imbalance}-{ranks}-ranks"
+        if len(balanced_at) > 1:
+            name = f"sabo-step-{imbalance}"
         steps, rounds = (10, 1) if session.quick else (200, 3)
         program = f"--imbalance={imbalance}", f"--steps={steps}"
-        native, ours = emulated_pair(session, flavour, name, *program)
-        sabo = emulated_pair(session, flavour, name, *program, options=SABO)[1]
-        sabo = replace(sabo, label="SABO's rule")
-        times = session.interleaved([native, ours, sabo], rounds)
-        gains, by_sabo = ([100 * (1 - b / a) for a, b in zip(times["native"], times[case.label])]
-                          for case in (ours, sabo))
-        work = analytic.iterations(analytic.unbalanced_loads(RANKS, imbalance), STEP_WORK_MS)
-        even = [THREADS] * RANKS
+
+        def pair(*options: str) -> tuple[Case, Case]:
+            return emulated_pair(session, flavour, name, *program, options=options, ranks=ranks, threads=threads)
+
+        native, ours = pair()
+        by_rule = [replace(pair(*sabo(min(at, steps - 1)))[1], label=f"SABO's rule at step {at}") for at in balanced_at]
+        times = session.interleaved([native, ours, *by_rule], rounds)
+        gains, *of_rule = ([100 * (1 - b / a) for a, b in zip(times["native"], times[case.label])]
+                           for case in (ours, *by_rule))
+        work = analytic.iterations(analytic.unbalanced_loads(ranks, imbalance), STEP_MS * threads)
+        even = [threads] * ranks
         best = analytic.reduction(work, even, analytic.optimal_threads(work, PACKAGES))
         beside = {"analytic optimum": best, "difference, points": median(gains) - best,
-                  "SABO's rule (--cores=sabo)": median(by_sabo),
-                  "the paper's rule (analytic)": analytic.reduction(work, even, analytic.paper_threads(work, PACKAGES)),
-                  "the paper's MiniFE": PAPER_MINIFE[imbalance],
-                  "error of the instrument, %": instrument_error(times["native"], steps, work)}
+                  "SABO's rule (--cores=sabo)": median(of_rule[0])}
+        beside |= {f"at step {at}": median(found) for at, found in zip(balanced_at[1:], of_rule[1:])}
+        by_paper = analytic.reduction(work, even, analytic.paper_threads(work, PACKAGES))
+        beside |= {"the paper's rule (analytic)": by_paper, "the paper's MiniFE": PAPER_MINIFE[ranks, imbalance],
+                   "error of the instrument, %": instrument_error(times["native"], steps, work, threads)}
         return [figure(name, "emulated", gains, "% less time", Target(">=", best - 3), ours.shell(), beside)]
+
+    return measured
+
+
+def several_nodes(flavour: str) -> Callable[[Session], list[Figure]]:
+    """What a balanced program pays on 1, 2 and 4 virtual nodes of 8 ranks. That many ranks must sleep while they wait
+    for others on 2 real cores, so the time is compared with that of the same waits."""
+
+    def measured(session: Session) -> list[Figure]:
+        steps, rounds = (10, 1) if session.quick else (100, 3)
+        found = []
+        for nodes in (1, 2, 4):
+            name = f"several-nodes-{nodes}"
+            program = "--imbalance=0", f"--steps={steps}"
+            ours, rule, waits = (
+                replace(emulated_pair(session, flavour, name, *program, options=(f"--ranks-per-node={RANKS}", *how),
+                                      ranks=nodes * RANKS)[1], label=label)
+                for label, how in (("with Steelyard", ()), ("SABO's rule", sabo(2)),
+                                   ("nothing moves", ("--cores=off", "--lending=off"))))
+            times = session.interleaved([waits, ours, rule], rounds)
+            more, of_rule = ([100 * (b / a - 1) for a, b in zip(times[waits.label], times[case.label])]
+                             for case in (ours, rule))
+            found.append(figure(name, "emulated", more, "% more time, equal loads", Target("<=", 1), ours.shell(),
+                                {"SABO's rule (--cores=sabo)": median(of_rule), "the paper's, one node": 0.4}))
+        return found
 
     return measured
 
@@ -328,6 +368,9 @@ def measurements(flavours: list[str], quick: bool) -> list[Measurement]:
             all_of_them.append(Measurement(f"lending-{regions}-{flavour}", 120, lending(flavour, regions)))
     for imbalance, seconds in ((100, 130), (200, 170), (500, 290)):
         all_of_them.append(Measurement(f"minife-{imbalance}", seconds, minife(emulated, imbalance)))
+    all_of_them.append(Measurement("minife-500-16-ranks", 290, minife(emulated, 500, 16)))
+    all_of_them.append(Measurement("sabo-step-200", 250, minife(emulated, 200, balanced_at=(2, 20, 100))))
+    all_of_them.append(Measurement("several-nodes", 170, several_nodes(emulated)))
     all_of_them.append(Measurement("drift", 270, drift(emulated)))
     if quick:
         for m in all_of_them:
