@@ -78,8 +78,8 @@ std::string yielded(const RunRecord& record) {
   const bool oversubscribed =
       std::ranges::any_of(record.nodes, [](auto& node) { return !node.oversubscribed.empty(); });
   if (!oversubscribed || is("observe", "on") || !is("wait", "sleep")) return "";
-  return fmt::format("ranks that waited in MPI{} left their cores to threads that had none",
-                     is("blocktime", "0") ? ", and idle threads," : "");
+  const std::string idle = is("blocktime", "0") ? ", and idle threads," : "";
+  return "ranks that waited in MPI" + idle + " left their cores to threads that had none";
 }
 
 }  // namespace steelyard::observe

@@ -11,6 +11,7 @@
 #include "node/binding.h"
 #include "observe/fixed_threads.h"
 #include "observe/text.h"
+#include "observe/thresholds.h"
 #include "partition/function_names.h"
 #include "partition/known_queries.h"
 #include "partition/node_answers.h"
@@ -94,6 +95,12 @@ class Cores final : public Capability {
           "parallel regions; request exclusive nodes");
     }
     note_unset_threads(session, part);
+    const Regions& regions = session.regions;
+    if (static_cast<double>(regions.unanalysed_wall) > observe::kWorthTelling * static_cast<double>(regions.wall)) {
+      part.remarks.emplace_back(
+          "regions kept their thread count until their machine code was analysed, which a short run of a large program "
+          "has no time for; run it longer, or with a larger --exploration");
+    }
     // For these regions, merge() adds one remark for all ranks.
     if (const std::string& fixed = limits().fixed_reason(); !fixed.empty() && part.kept_regions.empty())
       part.remarks.push_back(observe::fixed_remark(fixed));

@@ -190,6 +190,7 @@ std::string why_fixed(Regions::Fixed fixed, int team) {
 void note_fixed(Session& session, observe::Site& site, std::int64_t wall) {
   Regions& regions = session.regions;
   regions.wall += wall;
+  if (regions.unanalysed) regions.unanalysed_wall += wall;
   const bool overridden = regions.asked_threads > 0 && regions.team > 1 && regions.team != regions.asked_threads;
   if (regions.by_clause || overridden) {
     regions.fixed_wall += wall;
@@ -349,9 +350,9 @@ RegionTerms region_begin(const RegionRequest& request) {
   regions.call = request.site;
   regions.body = request.body;
   // A clause keeps the count, whatever the region queries.
-  if (site.queries == Queries::unknown && !by_clause && matters(*session, site) &&
-      may_decode_queries(*session, request.body, now))
-    site.queries = Queries::watched;
+  const bool to_decode = site.queries == Queries::unknown && !by_clause && matters(*session, site);
+  regions.unanalysed = to_decode && !may_decode_queries(*session, request.body, now);
+  if (to_decode && !regions.unanalysed) site.queries = Queries::watched;
   if (!regions.measured) {
     session->activity.unmeasured_region_begin(now);
     terms.measured = Measured::wall;

@@ -28,19 +28,21 @@ struct Regions {
   int asked_threads = 0;             ///< that Steelyard has asked for; 0: none
   int virtual_threads = 0;
   bool by_clause = false;
+  bool unanalysed = false;  ///< it keeps its thread count until there is time to decode it (may_decode_queries())
   std::atomic<bool> asked{false};   ///< a thread of it queried its ID or the team size
   std::atomic<bool> shares{false};  ///< its threads share out work: work_shared()
 
   std::uint64_t random = 1;  ///< chooses the executions of a short region that are measured
 
   // In all regions, and in those that keep the program's thread count. Without waits for accelerators.
-  std::int64_t wall = 0;           ///< ns
-  std::int64_t fixed_wall = 0;     ///< ns in those whose thread count the program fixed by a clause
-  std::int64_t kept_wall = 0;      ///< ns in those that query thread IDs or repeat their work
-  std::int64_t repeated_wall = 0;  ///< ns in those of them that repeat their work and query no thread IDs
-  std::int64_t pool_wall = 0;      ///< ns in regions in which a task pool runs
-  std::int64_t elastic_wall = 0;   ///< ns in regions that take any thread count
-  int pool_threads = 0;            ///< that the pools can use
+  std::int64_t wall = 0;             ///< ns
+  std::int64_t fixed_wall = 0;       ///< ns in those whose thread count the program fixed by a clause
+  std::int64_t kept_wall = 0;        ///< ns in those that query thread IDs or repeat their work
+  std::int64_t repeated_wall = 0;    ///< ns in those of them that repeat their work and query no thread IDs
+  std::int64_t pool_wall = 0;        ///< ns in regions in which a task pool runs
+  std::int64_t elastic_wall = 0;     ///< ns in regions that take any thread count
+  std::int64_t unanalysed_wall = 0;  ///< ns in those that were not yet decoded
+  int pool_threads = 0;              ///< that the pools can use
   struct Kept {
     std::uint64_t place;  ///< an address in its code
     bool repeats;         ///< it repeats its work; otherwise it queries thread IDs

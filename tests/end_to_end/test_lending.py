@@ -23,6 +23,7 @@ def test_the_core_of_a_waiting_rank_is_borrowed(mpi, program):
     heavy, light = (rank["totals_ns"] for rank in result.record["ranks"])
     assert heavy["borrowed"] > 0 and light["lent"] > 0, result.summary
     assert heavy["borrowed"] <= 1.01 * light["lent"], "nobody borrows more than was lent"
+    assert "machine code" not in result.summary, "there was time to analyse the few regions"
     lent = result.timeline.query("rank == 1")["lent"].sum()
     assert 0.5 * light["lent"] < 1e9 * lent <= 1.01 * light["lent"], "the timeline says when"
     assert "core s" in result.summary and " lent " in result.summary
@@ -40,6 +41,14 @@ def test_a_core_that_comes_while_a_region_runs_works_in_it(mpi, program):
     check_measured(result)
     heavy, light = (rank["totals_ns"] for rank in result.record["ranks"])
     assert 0 < heavy["came_late"] <= heavy["borrowed"] <= 1.01 * light["lent"], result.summary
+
+
+@needs_two_cores
+def test_regions_that_there_is_no_time_to_analyse_are_told(mpi):
+    result = mpi.run(2, "many_regions.gcc", OMP_NUM_THREADS="1")
+    check_measured(result)
+    said = "regions kept their thread count until their machine code was analysed, which a short run of a large program"
+    assert said in " ".join(result.summary.split()), result.explain()
 
 
 def without_thread_count(mpi, ranks, program, *arguments):
