@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""All five capabilities in one program (examples/together.cpp): the time that each saves alone, that all save together,
+"""All five capabilities in one program (examples/together.cpp and .f90): the time that each saves alone, that all save together,
 and that all but one save. See `--help` and `--list`."""
 
 import sys
@@ -32,14 +32,19 @@ def settings() -> dict[str, set[str]]:
         f"all but {name}": every - {name} for name in OFF}
 
 
-def together(flavour: str, mode: str) -> Callable[[Session], list[Figure]]:
+def name(flavour: str, mode: str, compiler: str) -> str:
+    return f"together-{mode}-{flavour}" + ("-fortran" if compiler == "gfortran" else "")
+
+
+def together(flavour: str, mode: str, compiler: str) -> Callable[[Session], list[Figure]]:
     """4 ranks of 4 sleeping threads on 16 emulated cores, or 2 ranks of one thread on 2 cores."""
     emulated = mode == "emulated"
     ranks, threads = (4, 4) if emulated else (2, 1)
+    name_of_run = name(flavour, mode, compiler)
 
     def measured(session: Session) -> list[Figure]:
         steps, rounds = (4, 1) if session.quick else (25, 5)
-        program = [session.program(f"examples/together.{flavour}.g++"), f"--steps={steps}"]
+        program = [session.program(f"examples/together.{flavour}.{compiler}"), f"--steps={steps}"]
         program += ["--kernel=sleep", "--work=24"] if emulated else ["--work=10"]
         # Threads of a phase that spin after it hold up other ranks; by default only `cores` sees to that.
         variables = {"OMP_NUM_THREADS": str(threads), "GOMP_SPINCOUNT": "0"} | (YIELD if emulated else {})
@@ -47,7 +52,7 @@ def together(flavour: str, mode: str) -> Callable[[Session], list[Figure]]:
         def case(label: str, on: set[str]) -> Case:
             options, arguments = words(on)
             node = [f"--emulate=core:{ranks * threads} pu:1"] if emulated else []
-            record = f"together-{mode}-{flavour}-{label.replace(' ', '-')}"
+            record = f"{name_of_run}-{label.replace(' ', '-')}"
             return Case(label, mpirun(flavour, ranks, session.steelyard(record, *node, *options) + program + arguments),
                         variables)
 
@@ -58,20 +63,20 @@ def together(flavour: str, mode: str) -> Callable[[Session], list[Figure]]:
         best_four = max(medians[f"all but {name}"] for name in OFF)
         beside = {"the best four": best_four, "sum of each alone": sum(medians[f"{name} alone"] for name in OFF),
                   "s with none": median(times["none"])}
-        figures = [figure(f"together-{mode}-{flavour}", mode, saved["all"], "% less time",
+        figures = [figure(name_of_run, mode, saved["all"], "% less time",
                           Target(">=", best_four, or_same=True), cases["all"].shell(), beside)]
-        for name in OFF:
-            alone = f"{name} alone"
-            figures.append(figure(f"together-{mode}-{flavour}-{name}", mode, saved[alone], "% less time", None,
-                                  cases[alone].shell(), {"all but it": medians[f"all but {name}"]}))
+        for capability in OFF:
+            alone = f"{capability} alone"
+            figures.append(figure(f"{name_of_run}-{capability}", mode, saved[alone], "% less time", None,
+                                  cases[alone].shell(), {"all but it": medians[f"all but {capability}"]}))
         return figures
 
     return measured
 
 
 def measurements(flavours: list[str], quick: bool) -> list[Measurement]:
-    return [Measurement(f"together-{mode}-{flavour}", 10 if quick else 130, together(flavour, mode))
-            for flavour in flavours for mode in ("emulated", "real")]
+    return [Measurement(name(flavour, mode, compiler), 10 if quick else 130, together(flavour, mode, compiler))
+            for compiler in ("g++", "gfortran") for flavour in flavours for mode in ("emulated", "real")]
 
 
 if __name__ == "__main__":
