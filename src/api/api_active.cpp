@@ -6,7 +6,11 @@
 #include "api/hooks.h"
 #include "api/outcome.h"
 #include "session/openmp.h"
+#include "session/phases.h"
 #include "session/session.h"
+#include "session/steps.h"
+#include "session/tasks.h"
+#include "session/waits.h"
 #include "steelyard/steelyard.h"
 
 // Linked into the preload library, where these win over libsteelyard's.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "api/guarded.h"
+#include "session/program_cores.h"
 #include "session/session.h"
 
 namespace steelyard::api {

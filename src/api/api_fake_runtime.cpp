@@ -4,7 +4,15 @@
 #include <string>
 #include <utility>
 
+#include "session/named_regions.h"
+#include "session/openmp.h"
+#include "session/pause.h"
+#include "session/phases.h"
+#include "session/program_cores.h"
 #include "session/session.h"
+#include "session/steps.h"
+#include "session/tasks.h"
+#include "session/waits.h"
 
 namespace steelyard::session {
 

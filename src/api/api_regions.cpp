@@ -4,7 +4,10 @@
 #include <string_view>
 
 #include "api/outcome.h"
+#include "session/named_regions.h"
+#include "session/pause.h"
 #include "session/session.h"
+#include "session/steps.h"
 #include "steelyard/regions.h"
 
 // steelyard/regions.h over src/session, in the preload library alone. libsteelyard's calls: api_inactive.cpp.

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <algorithm>
+#include "session/collectives.h"
 
 #include "session/capability.h"
-#include "session/session.h"
 #include "session/state.h"
 
 namespace steelyard::session {
@@ -80,16 +79,6 @@ std::unique_ptr<Capability> make_collectives() { return std::make_unique<Collect
 std::unique_ptr<collectives::Board> open_board(const CommunicatorOnNode* communicator) {
   if (g_session == nullptr || g_session->collectives == nullptr || !communicator->sure) return nullptr;
   return g_session->collectives->boards->open(communicator->slot, communicator->member_of_rank);
-}
-
-int local_members(const int* members, int count) {
-  const Session* session = g_session;
-  if (session == nullptr) return 1;
-  int found = 0;
-  for (int p = 0; p < session->count; ++p) {
-    found += static_cast<int>(std::count(members, members + count, session->processes[p].world_rank));
-  }
-  return found;
 }
 
 collectives::Broadcasting broadcasting() {

@@ -6,9 +6,7 @@
 #include <numeric>
 
 #include "base/clock.h"
-#include "base/log.h"
 #include "loops/registry.h"
-#include "node/binding.h"
 #include "observe/fixed_threads.h"
 #include "observe/text.h"
 #include "observe/thresholds.h"
@@ -16,7 +14,6 @@
 #include "partition/known_queries.h"
 #include "partition/node_answers.h"
 #include "session/capability.h"
-#include "session/session.h"
 #include "session/state.h"
 
 namespace steelyard::session {
@@ -164,74 +161,6 @@ std::vector<observe::KeptRegion> kept_regions(const Session& session) {
     regions.push_back({loops::site_name(places[n]), functions[n], kept.at(places[n]).repeats, 1,
                        base::seconds(kept.at(places[n]).wall)});
   return regions;
-}
-
-base::Status declare_cores(int cores) {
-  if (inactive_reason().empty()) {
-    const base::Status late = base::Status::failure(
-        base::Code::invalid_state,
-        "steelyard_cores_init() was called after MPI_Init, and has no effect: call it before, otherwise a rank without "
-        "OpenMP has one core");
-    base::warn_once(late.sentence());
-    return late;
-  }
-  limits().declared = cores;
-  moved_by_program();
-  return {};
-}
-
-std::string why_cores_stay() {
-  if (g_session == nullptr) return inactive_reason();
-  if (g_session->held) return "the program is in a phase, or has pushed a binding (steelyard/phases.h)";
-  return why_no_core_moves(*g_session);
-}
-
-namespace {
-
-/// Null if no core can move. From the first call that can move one on, no plan changes this process's cores.
-cores::Cores* moved_cores() {
-  if (g_session == nullptr || g_session->held || g_session->cores == nullptr || !g_session->cores->problem().empty())
-    return nullptr;
-  moved_by_program();
-  return g_session->cores;
-}
-
-}  // namespace
-
-std::vector<int> cpus_in_use() {
-  const cores::Cores* cores = moved_cores();
-  return cores != nullptr ? cores->cpus() : node::affinity_mask().cpus();
-}
-
-std::vector<int> poll_cores() {
-  cores::Cores* cores = moved_cores();
-  return cores != nullptr ? cores->poll() : node::affinity_mask().cpus();
-}
-
-void return_wanted_cores(const std::vector<int>& kept) {
-  if (cores::Cores* cores = moved_cores()) cores->keep_only(kept, base::now_ns());
-}
-
-int lend_cores(int most) {
-  cores::Cores* cores = moved_cores();
-  return cores != nullptr ? cores->offer(most, base::now_ns()) : 0;
-}
-
-int reclaim_cores() {
-  cores::Cores* cores = moved_cores();
-  return cores != nullptr ? cores->reclaim(base::now_ns()) : 0;
-}
-
-int acquire_cores(int most) {
-  cores::Cores* cores = moved_cores();
-  if (cores == nullptr) return 0;
-  // Nothing tells how long the program will use them: only from owners that have offered them or wait for this process.
-  const std::int64_t now = base::now_ns();
-  return cores->acquire(most, {.lent_after = lent_before_call(*g_session, now), .until = INT64_MAX});
-}
-
-void release_cores() {
-  if (cores::Cores* cores = moved_cores()) cores->release(base::now_ns());
 }
 
 }  // namespace steelyard::session

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // steelyard_region_begin() and _end(): what the program measures apart.
+#include "session/named_regions.h"
+
 #include <fmt/format.h>
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "observe/text.h"
-#include "session/session.h"
 #include "session/state.h"
 
 namespace steelyard::session {

@@ -50,11 +50,6 @@ int usable_cores() {
   return static_cast<int>((base::options().smt ? topology : node::one_pu_per_core(topology)).pus.size());
 }
 
-void fix(ThreadLimits::Cause cause, std::string reason) {
-  g_limits.reasons[cause] = std::move(reason);
-  if (g_session != nullptr) g_session->processes[g_session->me].fixed.store(g_limits.fixed_reason().empty() ? 0 : 1);
-}
-
 void set_threads(int count) {
   if (count == g_limits.now) return;
   g_openmp.set_threads(count);
@@ -212,12 +207,6 @@ void note_fixed(Session& session, observe::Site& site, std::int64_t wall) {
     fix(ThreadLimits::regions, why_fixed(now, regions.team));
 }
 
-void note_set_by_program(int count) {
-  // omp_set_num_threads(omp_get_max_threads()) changes nothing. --max-threads allows any count up to its value.
-  const bool free = count == g_limits.natural || count <= base::options().max_threads;
-  fix(ThreadLimits::set_by_program, free ? "" : fmt::format("the program calls omp_set_num_threads({})", count));
-}
-
 }  // namespace
 
 const std::string& ThreadLimits::fixed_reason() const {
@@ -226,6 +215,17 @@ const std::string& ThreadLimits::fixed_reason() const {
 }
 
 ThreadLimits& limits() { return g_limits; }
+
+void fix(ThreadLimits::Cause cause, std::string reason) {
+  g_limits.reasons[cause] = std::move(reason);
+  if (g_session != nullptr) g_session->processes[g_session->me].fixed.store(g_limits.fixed_reason().empty() ? 0 : 1);
+}
+
+void note_set_by_program(int count) {
+  // omp_set_num_threads(omp_get_max_threads()) changes nothing. --max-threads allows any count up to its value.
+  const bool free = count == g_limits.natural || count <= base::options().max_threads;
+  fix(ThreadLimits::set_by_program, free ? "" : fmt::format("the program calls omp_set_num_threads({})", count));
+}
 
 // A rank that still waits this long after this rank's MPI call ended was not waiting for that call.
 std::int64_t lent_before_call(const Session& session, std::int64_t now) {
@@ -483,6 +483,10 @@ bool in_region_reduced_to_one() {
          g_limits.program > 1;
 }
 
+bool team_is_larger() {
+  return g_session != nullptr && in_region() && g_session->regions.asked_threads > limits().program;
+}
+
 void barrier_begin() {
   if (observe::ThreadCell* cell = present_cell()) observe::Activity::barrier_begin(*cell, event_ns());
 }
@@ -550,41 +554,6 @@ bool threads_set(int count) {
 
 void restore_thread_count() {
   if (g_openmp.set_threads != nullptr) set_threads(g_limits.program);
-}
-
-void phases_begin(int processes) {
-  if (!may_move()) return;
-  if (g_session == nullptr || processes < g_session->count) {
-    fix(ThreadLimits::phases, "the program has phases for some ranks of the node only (steelyard/phases.h)");
-  } else if (g_session->cores != nullptr) {
-    g_session->cores->unbind();  // the context takes this thread's binding for that of the launcher
-    g_session->cores->rebind();
-  }
-}
-
-void moved_by_program() {
-  if (g_limits.reasons[ThreadLimits::moved_by_program].empty())
-    fix(ThreadLimits::moved_by_program, "the program says itself which cores it uses (steelyard/cores.h)");
-}
-
-void hold_begins() {
-  Session* session = g_session;
-  if (session == nullptr || !t_primary || in_region()) return;
-  const std::int64_t now = base::now_ns();
-  if (session->cores != nullptr) session->cores->before_call(now);
-  restore_thread_count();
-  session->held = true;
-  session->program_before = g_limits.program;
-  if (session->pause.begin == 0) session->activity.hold(now);
-}
-
-void hold_ends(std::int64_t phases) {
-  Session* session = g_session;
-  if (session == nullptr || !session->held) return;
-  session->held = false;
-  if (session->pause.begin == 0) session->activity.release(base::now_ns(), phases);
-  if (session->cores != nullptr) session->cores->rebind();
-  if (g_limits.program != session->program_before) note_set_by_program(g_limits.program);
 }
 
 bool is_redundant_clause(int count) {

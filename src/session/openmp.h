@@ -71,6 +71,8 @@ RegionTerms region_begin(const RegionRequest& request);
 void region_end();
 /// True in the measured region if Steelyard has given it one thread, and the program would have several.
 bool in_region_reduced_to_one();
+/// The present region has more threads than the program asked for. (any thread of it)
+bool team_is_larger();
 
 /// Which virtual thread this thread runs, in its region at nesting depth `depth`. `size` 0: none.
 struct VirtualThread {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // steelyard_pause() and steelyard_resume(): what happens between them is in no figure.
+#include "session/pause.h"
+
 #include "base/clock.h"
-#include "session/session.h"
 #include "session/state.h"
 
 namespace steelyard::session {

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "session/phases.h"
+
 #include <fmt/format.h>
 
 #include <map>
+#include <utility>
 
-#include "session/session.h"
+#include "base/clock.h"
 #include "session/state.h"
 
 namespace steelyard::session {
@@ -34,6 +37,36 @@ class Phases final : public Capability {
 };
 
 }  // namespace
+
+void phases_begin(int processes) {
+  if (!may_move()) return;
+  if (g_session == nullptr || processes < g_session->count) {
+    fix(ThreadLimits::phases, "the program has phases for some ranks of the node only (steelyard/phases.h)");
+  } else if (g_session->cores != nullptr) {
+    g_session->cores->unbind();  // the context takes this thread's binding for that of the launcher
+    g_session->cores->rebind();
+  }
+}
+
+void hold_begins() {
+  Session* session = g_session;
+  if (session == nullptr || !t_primary || in_region()) return;
+  const std::int64_t now = base::now_ns();
+  if (session->cores != nullptr) session->cores->before_call(now);
+  restore_thread_count();
+  session->held = true;
+  session->program_before = limits().program;
+  if (session->pause.begin == 0) session->activity.hold(now);
+}
+
+void hold_ends(std::int64_t phases) {
+  Session* session = g_session;
+  if (session == nullptr || !session->held) return;
+  session->held = false;
+  if (session->pause.begin == 0) session->activity.release(base::now_ns(), phases);
+  if (session->cores != nullptr) session->cores->rebind();
+  if (limits().program != session->program_before) note_set_by_program(limits().program);
+}
 
 void phase_left(observe::PhaseRecord phase) {
   Session* session = g_session;

@@ -3,25 +3,25 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "base/options.h"
-#include "collectives/account.h"
-#include "collectives/board.h"
-#include "collectives/broadcasting.h"
 #include "cores/cores.h"
 #include "node/arrivals.h"
 #include "node/bootstrap.h"
 #include "node/processes.h"
 #include "node/segment.h"
 #include "observe/activity.h"
-#include "observe/named_regions.h"
 #include "observe/record.h"
 #include "session/capability.h"
+#include "session/collectives.h"
 #include "session/cpu_use.h"
+#include "session/named_regions.h"
 #include "session/openmp.h"
+#include "session/pause.h"
 #include "session/regions.h"
 #include "session/steps.h"
 #include "session/waits.h"
@@ -52,28 +52,6 @@ struct Start {
   std::string language;         ///< in which the program called MPI_Init; "none": it uses no MPI
   CpuUse cpu;                   ///< until then
   bool record_refused = false;  ///< rank 0 has warned that the run record cannot be written
-};
-
-/// Broadcasts and scatters that Steelyard delivers.
-struct Delivery {
-  std::unique_ptr<collectives::Boards> boards;
-  collectives::Account account;
-  collectives::Broadcasting chosen;
-};
-
-/// The program's own regions (steelyard/regions.h).
-struct NamedRegions {
-  observe::NamedRegions regions;
-  long failures = 0;  ///< calls
-  std::string first_failure;
-};
-
-/// Between steelyard_pause() and steelyard_resume() events are noted as usual, and left out of all figures.
-struct Pause {
-  std::int64_t begin = 0;  ///< ns; 0: the measurement is not paused
-  observe::Totals at_begin;
-  CpuUse cpu;                ///< at that time
-  observe::Totals left_out;  ///< of the pauses that have ended
 };
 
 struct Session {
@@ -126,6 +104,10 @@ bool in_region();
 /// From the primary thread: if other threads have begun regions, this process keeps its cores from now on.
 void respect_other_threads(Session& session);
 ThreadLimits& limits();
+/// From now on, `cause` keeps the thread count of this process; not any more if `reason` is empty.
+void fix(ThreadLimits::Cause cause, std::string reason);
+/// The program has called omp_set_num_threads(count).
+void note_set_by_program(int count);
 /// True where Steelyard may change thread counts at all.
 inline bool may_move() { return base::options().cores != base::Cores::off && !base::options().observe; }
 /// Cores of this process; its thread count where no cores are given to processes.
@@ -135,19 +117,11 @@ inline int owned_cores(const Session& session) {
 /// True if this process may lend its cores now.
 inline bool lends(const Session& session) { return session.lends && !session.held; }
 
-/// The program calls steelyard/cores.h: no plan changes its cores from now on.
-void moved_by_program();
 /// ns: cores that were lent before belong to ranks that this rank's last MPI call may still wake.
 std::int64_t lent_before_call(const Session& session, std::int64_t now);
 /// The regions that keep the program's thread count because they query thread IDs or share out no work, unless the
 /// whole process keeps it for another reason.
 std::vector<observe::KeptRegion> kept_regions(const Session& session);
-/// What this process has done until `now`, without pauses.
-observe::Totals totals_of(const Session& session, std::int64_t now);
-/// Adds the use of cores, and what is told of pauses, to this rank's part of the record.
-void contribute_pause(const Session& session, std::int64_t now, observe::Contribution& part);
-/// Adds the named regions to this rank's part of the record, of which `rank` is complete.
-void contribute_regions(const Session& session, observe::Contribution& part);
 /// The OpenMP runtimes of the process that are seen; "" where there is none.
 std::string openmp_version();
 /// True where the process has loaded an OpenMP runtime, whether or not it is seen.

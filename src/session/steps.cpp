@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Marks of steps, and what follows from them: planning at the leader, samples of the timeline.
+#include "session/steps.h"
+
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -7,7 +9,6 @@
 #include "base/clock.h"
 #include "base/complaint.h"
 #include "decide/estimate.h"
-#include "session/session.h"
 #include "session/state.h"
 
 namespace steelyard::session {
@@ -147,21 +148,6 @@ observe::RunningMetrics running_metrics() {
     ranks.push_back({0, session.processes[p].threads_at_start, own ? mine : session.progress.live->totals(p)});
   }
   return observe::running_metrics_of(std::move(ranks));
-}
-
-void wait_begins(bool quiesced) {
-  if (g_session == nullptr) return;
-  if (in_region()) return barrier_begin();  // of the team; it is a thread that waits, not the process
-  if (t_primary) g_session->activity.begin_wait(base::now_ns(), quiesced);
-}
-
-void wait_ends() {
-  if (g_session == nullptr) return;
-  if (in_region()) return barrier_end();
-  if (!t_primary) return;
-  const std::int64_t now = base::now_ns();
-  g_session->activity.end_wait(now);
-  sample(*g_session, now);
 }
 
 void step() {

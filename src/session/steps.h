@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "observe/live.h"
+#include "observe/metrics.h"
 #include "observe/period_finder.h"
 #include "observe/ticks.h"
 #include "observe/timeline.h"
@@ -12,6 +13,11 @@
 namespace steelyard::session {
 
 struct Session;
+
+/// steelyard_step(): the program says that a step has ended.
+void step();
+/// steelyard_get_efficiencies(), where measures_this_call(): of the ranks of this node, as last published.
+observe::RunningMetrics running_metrics();
 
 /// Steps of the program's main loop. The leader of a node plans from them.
 struct Steps {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "session/session.h"
+#include "session/tasks.h"
+
 #include "session/state.h"
 
 namespace steelyard::session {
@@ -25,10 +26,6 @@ void pool_runs(int threads) {
   if (session == nullptr || !t_primary || !in_region()) return;
   if (observe::Site* const site = session->regions.present; site != nullptr) site->pool_threads = threads;
   work_shared();
-}
-
-bool team_is_larger() {
-  return g_session != nullptr && in_region() && g_session->regions.asked_threads > limits().program;
 }
 
 void tasks_ended(const observe::TasksRecord& pool) {

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Blocking MPI calls: they are measured, and leave the core to ranks that compute.
+#include "session/waits.h"
+
 #include <algorithm>
 #include <atomic>
-#include <span>
 
 #include "base/clock.h"
 #include "base/complaint.h"
-#include "base/hash.h"
 #include "session/other_regions.h"
 #include "session/session.h"
 #include "session/state.h"
@@ -208,30 +207,6 @@ void window_made() {
 bool windows_seen() { return g_windows_seen.load(std::memory_order_relaxed); }
 void window_freed() { g_windows.fetch_sub(1, std::memory_order_relaxed); }
 
-CommunicatorOnNode* attach_communicator(const int* members, int count) {
-  Session* session = g_session;
-  if (session == nullptr || session->arrivals == nullptr) return nullptr;
-  std::map<int, int> node_rank;
-  for (int p = 0; p < session->count; ++p) node_rank[session->processes[p].world_rank] = p;
-  std::vector<int> local, by_rank;
-  for (int i = 0; i < count; ++i) {
-    const auto found = node_rank.find(members[i]);
-    by_rank.push_back(found == node_rank.end() ? -1 : found->second);
-    if (found != node_rank.end()) local.push_back(found->second);
-  }
-  if (local.size() < 2) return nullptr;
-  const std::span all(members, static_cast<std::size_t>(count));
-  return session->arrivals->follow(base::fnv1a(std::as_bytes(all)), std::move(local), std::move(by_rank));
-}
-
-void detach_communicator(CommunicatorOnNode* communicator) {
-  Session* session = g_session;
-  if (session == nullptr) return;
-  session->arrivals->forget(communicator, [&](int slot) {
-    if (session->collectives != nullptr) session->collectives->boards->clear(slot);
-  });
-}
-
 namespace {
 
 // The rank that completes what others wait for recalls their cores before they wake up.
@@ -243,39 +218,31 @@ void recall_waiting(Session& session, const node::Arrivals::Group& group) {
 
 }  // namespace
 
-void announce(CommunicatorOnNode* communicator) {
-  Session* session = g_session;
-  if (session != nullptr && session->arrivals != nullptr) {
-    session->arrivals->arrive(*communicator, now_ns());
-    if (session->arrivals->wake(*communicator)) wait::yield();
-  }
-}
-
-bool arrive(BlockingCall& call, CommunicatorOnNode* communicator, Dependence dependence, int root) {
+bool BlockingCall::arrive(CommunicatorOnNode* communicator, Dependence dependence, int root) {
   Session& session = *g_session;
   node::Arrivals::Group& group = *communicator;
   node::Arrivals& arrivals = *session.arrivals;
-  const int source = root < 0 ? -1 : group.member_of_rank[static_cast<std::size_t>(root)];
-  call.group_ = &group;
-  call.needs_all_ = dependence == Dependence::all || dependence == Dependence::barrier;
-  if (dependence == Dependence::root && group.trusted) call.feeder_ = source;
+  const int root_process = root < 0 ? -1 : group.member_of_rank[static_cast<std::size_t>(root)];
+  group_ = &group;
+  needs_all_ = dependence == Dependence::all || dependence == Dependence::barrier;
+  if (dependence == Dependence::root && group.trusted) feeder_ = root_process;
   // Where waits are short, or leave no core to others, the library's own polling is as good, and the others' cache
   // lines stay with them. With more threads than cores, a rank that polls takes time slices from those that compute,
   // even if it yields. And as the library's barrier wakes one rank after the other, its last one waits for time slices.
   const bool barrier = dependence == Dependence::barrier;
   const bool crowded = more_threads_than_cores(session);
   const bool gains = crowded || lends(session) || session.topology.emulated;
-  const bool waits = gains && !call.short_ && group.trusted && (call.needs_all_ || call.feeder_ >= 0);
+  const bool waits = gains && !short_ && group.trusted && (needs_all_ || feeder_ >= 0);
   const bool may_end = barrier && waits && group.whole && may_sleep(session);
-  arrivals.arrive(group, call.begin_, may_end);
+  arrivals.arrive(group, begin_, may_end);
   const bool watched = lends(session) && arrivals.watched(group);
-  const bool is_last = (watched || (waits && call.needs_all_)) && arrivals.missing(group) < 0;
-  const bool feeds_all = dependence == Dependence::none && source == session.me;
+  const bool is_last = (watched || (waits && needs_all_)) && arrivals.missing(group) < 0;
+  const bool feeds_all = dependence == Dependence::none && root_process == session.me;
   if (lends(session) && (is_last || feeds_all)) recall_waiting(session, group);
   // The kernel may have put one of the woken ranks behind this one, which is about to poll for it. The last rank of a
   // barrier that ends here polls for none: it is on the critical path and goes on ahead of those that it wakes.
-  if (arrivals.wake(group, call.needs_all_) && !(is_last && may_end)) wait::yield();
-  if (waits && !is_last) call.await_arrivals(crowded, barrier);
+  if (arrivals.wake(group, needs_all_) && !(is_last && may_end)) wait::yield();
+  if (waits && !is_last) await_arrivals(crowded, barrier);
   const bool ends = may_end && arrivals.ends_here(group);
   if (ends) session.bootstrap->progress();  // as the library would have done in its barrier
   return ends;
@@ -324,6 +291,21 @@ void BlockingCall::await_arrivals(bool crowded, bool barrier) {
     session.bootstrap->progress();
   }
   if (lent_) come_back();
+}
+
+void wait_begins(bool quiesced) {
+  if (g_session == nullptr) return;
+  if (in_region()) return barrier_begin();  // of the team; it is a thread that waits, not the process
+  if (t_primary) g_session->activity.begin_wait(now_ns(), quiesced);
+}
+
+void wait_ends() {
+  if (g_session == nullptr) return;
+  if (in_region()) return barrier_end();
+  if (!t_primary) return;
+  const std::int64_t now = now_ns();
+  g_session->activity.end_wait(now);
+  sample(*g_session, now);
 }
 
 }  // namespace steelyard::session

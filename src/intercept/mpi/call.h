@@ -5,6 +5,7 @@
 
 #include "intercept/mpi/library.h"
 #include "session/session.h"
+#include "session/waits.h"
 
 // What all wrappers share. Each is transparent: where the runtime does not measure the call, it is the MPI library's
 // own.

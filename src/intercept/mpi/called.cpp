@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // steelyard_bcast(), where the program was started under `steelyard run`: from C, and from Fortran.
 #include "intercept/mpi/broadcast.h"
+#include "session/collectives.h"
 #include "steelyard/collectives.h"
 
 using namespace steelyard::intercept;

@@ -23,7 +23,7 @@ auto collective(Site site, const Communicator* communicator, FlowOf flow_of, Nat
   }
   Call call(site);
   if (valid && communicator->spans_world) call.is_step_mark();
-  if (followed && session::arrive(call, communicator->on_node, flow.dependence, flow.root)) return answer(MPI_SUCCESS);
+  if (followed && call.arrive(communicator->on_node, flow.dependence, flow.root)) return answer(MPI_SUCCESS);
   return native();
 }
 

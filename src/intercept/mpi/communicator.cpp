@@ -6,6 +6,8 @@
 #include <optional>
 
 #include "intercept/mpi/port.h"
+#include "session/collectives.h"
+#include "session/waits.h"
 
 namespace steelyard::intercept {
 

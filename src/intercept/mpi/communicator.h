@@ -2,7 +2,7 @@
 #pragma once
 #include "collectives/engine.h"
 #include "intercept/mpi/library.h"
-#include "session/session.h"
+#include "session/communicators.h"
 
 namespace steelyard::intercept {
 

@@ -31,7 +31,7 @@ class MeasuredCall final : public collectives::Call {
   std::int64_t ended() override { return call_.ended(); }
   void arrive(int root, bool waits) override {
     const auto dependence = waits ? session::Dependence::root : session::Dependence::none;
-    if (communicator_.on_node != nullptr) session::arrive(call_, communicator_.on_node, dependence, root);
+    if (communicator_.on_node != nullptr) call_.arrive(communicator_.on_node, dependence, root);
   }
 
  private:

@@ -10,6 +10,8 @@
 
 #include "base/clock.h"
 #include "intercept/awaiting.h"
+#include "session/collectives.h"
+#include "session/session.h"
 
 namespace steelyard::intercept {
 
@@ -136,7 +138,7 @@ collectives::Account& collectives_account() {
   return account;
 }
 
-bool arrive(BlockingCall&, CommunicatorOnNode* communicator, Dependence dependence, int root) {
+bool BlockingCall::arrive(CommunicatorOnNode* communicator, Dependence dependence, int root) {
   must(root >= 0 && root < static_cast<int>(communicator->members.size()), "arrived with a root that does not exist");
   count(*communicator);
   ++g_notes.arrivals;

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "session/session.h"
+#include "session/waits.h"
 
 // A runtime that only notes what the wrappers tell it, and lends nothing.
 namespace steelyard::session::fake {

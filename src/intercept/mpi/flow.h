@@ -2,7 +2,7 @@
 #pragma once
 #include "intercept/mpi/communicator.h"
 #include "intercept/mpi/library.h"
-#include "session/session.h"
+#include "session/waits.h"
 
 // The ranks on which a collective's result at this rank depends, by MPI's definition of the data flow and by nothing
 // more: a program may rely on a broadcast's root not waiting. Zero elements depend on no rank. Each function returns a

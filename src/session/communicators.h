@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+#include "node/arrivals.h"
+
+// Which processes of the node take part in a collective, and whether they have arrived at it.
+namespace steelyard::session {
+
+/// A communicator as the node sees it: the key that all its local members agree on, and their node ranks.
+using CommunicatorOnNode = node::Arrivals::Group;
+
+/// First collective on a communicator, by all its members. `members`: world ranks in order. Returns nullptr where it
+/// cannot be followed (table full, one local member, several threads): then arrive() must not be called for it.
+CommunicatorOnNode* attach_communicator(const int* members, int count);
+void detach_communicator(CommunicatorOnNode* communicator);
+/// Announces this rank at its next collective without waiting, for a call that is not measured: the others must not
+/// wait for it. From any thread.
+void announce(CommunicatorOnNode* communicator);
+
+/// How many of these, by their world ranks, are on this node.
+int local_members(const int* members, int count);
+
+}  // namespace steelyard::session
