@@ -67,7 +67,7 @@ steelyard_status_t steelyard_cores_init(int cores) {
 }
 
 int steelyard_cores_movable(void) {
-  const std::string reason = session::why_cores_stay();
+  const std::string reason = session::immovable_reason();
   if (reason.empty()) return 1;
   set_message(reason);
   return 0;

@@ -49,7 +49,7 @@ void hold_ends(std::int64_t phases) { api::fake::held += phases; }
 void phase_left(observe::PhaseRecord phase) { api::fake::phase = std::move(phase); }
 std::string inactive_reason() { return api::fake::reason; }
 base::Status declare_cores(int) { return {}; }
-std::string why_cores_stay() { return api::fake::reason; }
+std::string immovable_reason() { return api::fake::reason; }
 std::vector<int> cpus_in_use() { return api::fake::cpus; }
 std::vector<int> poll_cores() { return api::fake::cpus; }
 void return_wanted_cores(const std::vector<int>& kept) { api::fake::kept = kept; }

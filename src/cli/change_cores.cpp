@@ -62,7 +62,7 @@ WantedCpus without(const LiveView& job, int count) {
   }
   const node::CpuSet owned = job.owned();
   if (spare < count)
-    return {{}, fmt::format("--shrink={}: {}", count, cores::why_too_few(claims_of(job), owned.count() - count))};
+    return {{}, fmt::format("--shrink={}: {}", count, cores::too_few_reason(claims_of(job), owned.count() - count))};
   node::CpuSet taken;
   for (int n = 0; n < count; ++n) {
     auto& largest =
@@ -169,7 +169,7 @@ int change(const RunningJob& job, const CoresForm& form) {
   LiveView view;
   if (!segment.read(view)) return refuse(fmt::format("{}: it has ended", name_of(job.view)));
   const WantedCpus wanted = wanted_cpus(view, form);
-  if (!wanted.problem.empty()) return refuse(wanted.problem);
+  if (!wanted.reason.empty()) return refuse(wanted.reason);
   const auto end = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(form.wait));
   std::uint32_t number = 0;
   int error = 0;
@@ -229,7 +229,7 @@ std::string not_a_number(const std::string& text, Number least, std::string_view
 }  // namespace
 
 WantedCpus wanted_cpus(const LiveView& job, const CoresForm& form) {
-  if (!job.resizable) return {{}, fmt::format("the cores of {} cannot change: {}", name_of(job), job.nothing_moves)};
+  if (!job.resizable) return {{}, fmt::format("the cores of {} cannot change: {}", name_of(job), job.immovable_reason)};
   if (form.shrink > 0) return without(job, form.shrink);
   if (form.grow > 0) return with_more(job, form.grow);
   const node::CpuSet set = node::CpuSet::parse(form.set).value_or(node::CpuSet());
@@ -243,8 +243,8 @@ WantedCpus wanted_cpus(const LiveView& job, const CoresForm& form) {
                     outside.count() == 1 ? "it" : "them")};
   }
   const node::CpuSet cpus = set & usable;
-  if (const std::string problem = cores::why_too_few(claims_of(job), cpus.count()); !problem.empty())
-    return {{}, fmt::format("--set={}: {}", form.set, problem)};
+  if (const std::string reason = cores::too_few_reason(claims_of(job), cpus.count()); !reason.empty())
+    return {{}, fmt::format("--set={}: {}", form.set, reason)};
   return {cpus, ""};
 }
 
@@ -265,7 +265,7 @@ std::string cores_as_text(const LiveView& job) {
     out += fmt::format("  of no rank: {}\n", cpus_text(free));
   if (const auto withdrawn = job.cpus_of(LiveJob::kWithdrawn); !withdrawn.empty())
     out += fmt::format("  taken from the job: {}\n", cpus_text(withdrawn));
-  if (!job.resizable) out += fmt::format("  cannot change: {}\n", job.nothing_moves);
+  if (!job.resizable) out += fmt::format("  cannot change: {}\n", job.immovable_reason);
   return out;
 }
 

@@ -23,10 +23,10 @@ struct CoresForm {
   bool changes() const { return !set.empty() || shrink > 0 || grow > 0; }
 };
 
-/// The CPUs that a job has after a request, or why it cannot have them.
+/// The CPUs that a job has after a request, or the reason why it cannot have them.
 struct WantedCpus {
   node::CpuSet cpus;
-  std::string problem;
+  std::string reason;
 };
 WantedCpus wanted_cpus(const observe::LiveView& job, const CoresForm& form);
 

@@ -29,7 +29,7 @@ observe::LiveView some_job() {
 
 std::string wanted(const observe::LiveView& job, const CoresForm& form) {
   const WantedCpus cpus = wanted_cpus(job, form);
-  return cpus.problem.empty() ? to_text(cpus.cpus) : cpus.problem;
+  return cpus.reason.empty() ? to_text(cpus.cpus) : cpus.reason;
 }
 
 TEST(ChangeCores, TakesASetWithinTheCpusOfTheJob) {
@@ -73,7 +73,7 @@ TEST(ChangeCores, GrowsByWhatWasTakenFirst) {
 TEST(ChangeCores, SaysWhyAJobCannotChange) {
   auto job = some_job();
   job.resizable = false;
-  job.nothing_moves = "switched off (--cores=off)";
+  job.immovable_reason = "switched off (--cores=off)";
   for (const CoresForm& form : {CoresForm{.set = "0-1"}, CoresForm{.shrink = 1}, CoresForm{.grow = 1}})
     EXPECT_EQ(wanted(job, form), "the cores of ./app (PID 70) cannot change: switched off (--cores=off)");
   EXPECT_THAT(cores_as_text(job), HasSubstr("cannot change: switched off"));

@@ -30,11 +30,11 @@ const std::string llvm_runtimes[] = {"libomp.so.5", "libomp.so"};
 
 constexpr std::string_view library_prefix = "libsteelyard-preload-", library_suffix = ".so";
 
-Decision refuse(std::string sentence, int status = refused) {
-  return {Decision::Kind::refuse, status, std::move(sentence), {}, false, {}, {}};
+Decision refuse(std::string reason, int status = refused) {
+  return {Decision::Kind::refuse, status, std::move(reason), {}, false, {}, {}};
 }
-Decision pass_through(std::string sentence) {
-  return {Decision::Kind::pass_through, 0, std::move(sentence), {}, false, {}, {}};
+Decision pass_through(std::string reason) {
+  return {Decision::Kind::pass_through, 0, std::move(reason), {}, false, {}, {}};
 }
 
 /// LD_PRELOAD separates its paths by blanks and colons.

@@ -26,7 +26,7 @@ struct Decision {
   enum class Kind { measure, pass_through, refuse };
   Kind kind = Kind::measure;
   int status = 0;                    ///< refuse: the exit status
-  std::string sentence;              ///< pass_through and refuse: why
+  std::string reason;                ///< pass_through and refuse: a sentence
   std::vector<std::string> remarks;  ///< measure: what the user should know
   bool awaits_mpi = false;           ///< measure: the program has no MPI; it may load MPI, or start a program with MPI
   std::vector<std::string> preload;  ///< measure: Steelyard's library, and an OpenMP runtime where it is exchanged

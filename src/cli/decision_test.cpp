@@ -62,8 +62,8 @@ TEST_F(DecisionTest, RefusesPathsThatCannotBePreloaded) {
     binary.libraries[1].path = path;
     const auto decision = decide_on(binary);
     EXPECT_EQ(decision.kind, Kind::refuse);
-    EXPECT_EQ(decision.sentence, std::string("LD_PRELOAD cannot hold the path ") + path +
-                                     ": install this tool where no path has a blank or a colon");
+    EXPECT_EQ(decision.reason, std::string("LD_PRELOAD cannot hold the path ") + path +
+                                   ": install this tool where no path has a blank or a colon");
   }
   binary.libraries[1].hooks = {};
   EXPECT_EQ(decide_on(binary).kind, Kind::measure) << "it need not be first";
@@ -84,7 +84,7 @@ TEST_F(DecisionTest, NamesTheMissingFlavourAndTheOnesThatAreThere) {
   const auto decision = decide_on(program({"libmpich.so.12"}));
   EXPECT_EQ(decision.kind, Kind::refuse);
   EXPECT_EQ(decision.status, refused);
-  EXPECT_THAT(decision.sentence,
+  EXPECT_THAT(decision.reason,
               AllOf(HasSubstr("libmpich.so.12"), HasSubstr("libsteelyard-preload-mpich.so"), HasSubstr("openmpi")));
 }
 
@@ -104,7 +104,7 @@ TEST_F(DecisionTest, RefusesTheLauncherOfAnotherMpiWhenSure) {
   EXPECT_EQ(decide_on(program({"libmpi.so.40"})).kind, Kind::measure);
   const auto decision = decide_on(program({"libmpich.so.12"}));
   EXPECT_EQ(decision.kind, Kind::refuse);
-  EXPECT_THAT(decision.sentence, AllOf(HasSubstr("MPICH"), HasSubstr("Open MPI's mpirun")));
+  EXPECT_THAT(decision.reason, AllOf(HasSubstr("MPICH"), HasSubstr("Open MPI's mpirun")));
   site_.environment = hydra;
   EXPECT_EQ(decide_on(program({"libmpich.so.12"})).kind, Kind::measure);
   EXPECT_EQ(decide_on(program({"libmpi.so.40"})).kind, Kind::refuse);
@@ -124,7 +124,7 @@ TEST_F(DecisionTest, PassesThroughWhatIsNoMpiProgram) {
   for (const auto& binary : {program({"libc.so.6"}), program({"libgomp.so.1"}), program({"libmpi.so.20"})}) {
     const auto decision = decide_on(binary);
     EXPECT_EQ(decision.kind, Kind::pass_through);
-    EXPECT_THAT(decision.sentence, HasSubstr("nothing is balanced"));
+    EXPECT_THAT(decision.reason, HasSubstr("nothing is balanced"));
   }
 }
 
@@ -154,7 +154,7 @@ TEST_F(DecisionTest, AwaitsTheMpiOfTheLauncher) {
 
 TEST_F(DecisionTest, TakesTheStandardsAbiFromAnyMpi) {
   install("mpich");
-  EXPECT_THAT(decide_on(program({"libmpi_abi.so.1"})).sentence, HasSubstr("libsteelyard-preload-abi.so"));
+  EXPECT_THAT(decide_on(program({"libmpi_abi.so.1"})).reason, HasSubstr("libsteelyard-preload-abi.so"));
   install("abi");
   EXPECT_THAT(decide_on(program({"libmpi_abi.so.1"})).preload, ElementsAre(EndsWith("libsteelyard-preload-abi.so")));
   options_.mpi = base::MpiFamily::abi;
@@ -162,7 +162,7 @@ TEST_F(DecisionTest, TakesTheStandardsAbiFromAnyMpi) {
   options_.mpi = base::MpiFamily::automatic;
   site_.environment = {{"PMI_RANK", "0"}, {"PMI_SIZE", "2"}, {"MPI_LOCALNRANKS", "2"}};
   EXPECT_EQ(decide_on(program({"libmpi_abi.so.1"})).kind, Kind::measure);
-  EXPECT_THAT(decide_on(program({"libmpi_abi.so.1", "libopen-pal.so.80"})).sentence, HasSubstr("Open MPI"))
+  EXPECT_THAT(decide_on(program({"libmpi_abi.so.1", "libopen-pal.so.80"})).reason, HasSubstr("Open MPI"))
       << "its ranks would not find each other";
 }
 
@@ -183,7 +183,7 @@ TEST_F(DecisionTest, RefusesAChosenMpiThatIsNotInstalled) {
   options_.mpi = base::MpiFamily::mpich;
   const auto decision = decide_on(program({"libc.so.6"}));
   EXPECT_EQ(decision.kind, Kind::refuse);
-  EXPECT_THAT(decision.sentence, AllOf(HasSubstr("--mpi=mpich"), HasSubstr("libsteelyard-preload-mpich.so")));
+  EXPECT_THAT(decision.reason, AllOf(HasSubstr("--mpi=mpich"), HasSubstr("libsteelyard-preload-mpich.so")));
 }
 
 TEST_F(DecisionTest, LooksAtTheInterpreterOfAScript) {
@@ -202,26 +202,26 @@ TEST_F(DecisionTest, PassesThroughScriptsLaunchersAndItself) {
   Binary script = program({});
   script.kind = Binary::Kind::script;
   script.remark = "/bin/bash";
-  EXPECT_THAT(decide_on(script).sentence,
+  EXPECT_THAT(decide_on(script).reason,
               AllOf(HasSubstr("/bin/bash"), HasSubstr("put `steelyard run` before the MPI program in it")));
   Binary shell = program({"libc.so.6"});
   shell.path = "/bin/bash";
-  EXPECT_THAT(decide_on(shell).sentence, HasSubstr("put `steelyard run` before the MPI program that it starts"));
+  EXPECT_THAT(decide_on(shell).reason, HasSubstr("put `steelyard run` before the MPI program that it starts"));
   Binary launcher = program({});
   launcher.path = "/usr/bin/mpirun.openmpi";
-  EXPECT_THAT(decide_on(launcher).sentence, HasSubstr("steelyard run ./app` instead"));
+  EXPECT_THAT(decide_on(launcher).reason, HasSubstr("steelyard run ./app` instead"));
   Binary self = program({"libc.so.6"});
   self.path = site_.self;
   EXPECT_EQ(decide_on(self).kind, Kind::pass_through);
-  EXPECT_EQ(decide_on(self).sentence, "") << "the inner one has the word";
+  EXPECT_EQ(decide_on(self).reason, "") << "the inner one has the word";
 }
 
 TEST_F(DecisionTest, RefusesWhatNoLibraryCanEnter) {
   Binary binary = program({"libmpi.so.40"});
   binary.privileged = true;
-  EXPECT_THAT(decide_on(binary).sentence, HasSubstr("setuid"));
+  EXPECT_THAT(decide_on(binary).reason, HasSubstr("setuid"));
   binary.kind = Binary::Kind::static_program;
-  EXPECT_THAT(decide_on(binary).sentence, HasSubstr("statically linked"));
+  EXPECT_THAT(decide_on(binary).reason, HasSubstr("statically linked"));
   EXPECT_EQ(decide_on(binary).status, refused);
   binary.kind = Binary::Kind::damaged;
   EXPECT_EQ(decide_on(binary).status, cannot_run);
@@ -257,7 +257,7 @@ TEST_F(DecisionTest, LoadsLlvmOpenMpInThePlaceOfGnusIfTold) {
   binary = program({"libmpi.so.40", "libgomp.so.1"});
   binary.machine = 0xfff0;
   EXPECT_EQ(exchanged_openmp(binary, options_, site_), "");
-  EXPECT_THAT(decide_on(binary).sentence, HasSubstr("--openmp=llvm needs libomp.so.5 or libomp.so"));
+  EXPECT_THAT(decide_on(binary).reason, HasSubstr("--openmp=llvm needs libomp.so.5 or libomp.so"));
 }
 
 /// Debian's runtime is libomp.so.5, with a link for the linker beside it; that of all other distributions is libomp.so.

@@ -441,7 +441,7 @@ std::vector<Finding> examine(const Started& started, const base::Options& option
   if (decision.kind == Decision::Kind::measure) {
     findings.ok("preloaded by `steelyard run`: LD_PRELOAD={}", fmt::join(preload_list(decision, site), ":"));
   } else if (!only_launched) {
-    findings.problem("{}", decision.sentence.empty() ? shown + " is Steelyard itself" : decision.sentence);
+    findings.problem("{}", decision.reason.empty() ? shown + " is Steelyard itself" : decision.reason);
   }
   return findings.take();
 }
@@ -503,7 +503,7 @@ int doctor(const std::vector<std::string>& program, const base::Options& options
   const auto mask = node::affinity_mask();
   RankReport own{launcher.rank, least_threads(started.binary, options, site, mask.count()), mask, {}};
   if (error != 0) {
-    own.findings.push_back({Level::problem, why_not_run(program.front(), error)});
+    own.findings.push_back({Level::problem, not_run_reason(program.front(), error)});
   } else {
     own.findings = examine(started, options, site);
   }

@@ -178,11 +178,11 @@ int run(const std::vector<std::string>& program, Options options, const Site& si
   const auto started = decide_on_command(program, options, site, error);
   const auto& [path, shown, about, decision] = started;
   if (error != 0) {
-    return refuse_to_start(why_not_run(program.front(), error), error == ENOENT ? not_found : cannot_run, launcher);
+    return refuse_to_start(not_run_reason(program.front(), error), error == ENOENT ? not_found : cannot_run, launcher);
   }
-  if (decision.kind == Decision::Kind::refuse) return refuse_to_start(decision.sentence, decision.status, launcher);
+  if (decision.kind == Decision::Kind::refuse) return refuse_to_start(decision.reason, decision.status, launcher);
   if (decision.kind == Decision::Kind::pass_through) {
-    say(decision.sentence);
+    say(decision.reason);
     set_environment(options);
     return become(path, program);
   }

@@ -71,11 +71,11 @@ std::string job_as_text(const LiveView& job, const LiveView* before, std::int64_
                percent(mpi), doing(process, now)});
   }
   out += table.text();
-  if (!job.nothing_moves.empty()) out += fmt::format("  no core moves: {}\n", job.nothing_moves);
+  if (!job.immovable_reason.empty()) out += fmt::format("  no core moves: {}\n", job.immovable_reason);
   for (const auto& decision : job.decisions) {
     const char* outcome = observe::kOutcomeNames[static_cast<int>(decision.outcome)];
     for (const auto& line : observe::wrapped(fmt::format("  {:8.1f} s  {:<9}  ", decision.time, outcome),
-                                             decision.what + ": " + decision.why, 110, 2))
+                                             decision.what + ": " + decision.reason, 110, 2))
       out += line + '\n';
   }
   return out;
@@ -132,7 +132,7 @@ std::string jobs_as_json(const std::vector<LiveView>& jobs, const std::vector<Li
     for (const auto& decision : job.decisions) {
       decisions.push_back({{"time", decision.time},
                            {"what", decision.what},
-                           {"why", decision.why},
+                           {"why", decision.reason},
                            {"outcome", observe::kOutcomeNames[static_cast<int>(decision.outcome)]},
                            {"forecast_gain", decision.forecast_gain},
                            {"repeats", decision.repeats}});
@@ -146,7 +146,7 @@ std::string jobs_as_json(const std::vector<LiveView>& jobs, const std::vector<Li
                     {"cores", job.cores},
                     {"seconds", base::seconds(now - job.start)},
                     {"efficiency", share(efficiency(all))},
-                    {"nothing_moves", job.nothing_moves},
+                    {"nothing_moves", job.immovable_reason},
                     {"ranks", std::move(ranks)},
                     {"decisions", std::move(decisions)}});
   }

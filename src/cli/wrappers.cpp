@@ -149,7 +149,7 @@ Decision decide_on_removal(const Wrapped& wrapped, const std::string& shown) {
                            ? fmt::format("unset single variables: `{}steelyard run env -u NAME {}`", before, app)
                            : fmt::format("write it before: `{}steelyard run {}`",
                                          wrapped.removal == Removal::sets ? before : wrapped.remover + " ", app);
-  decision.sentence = fmt::format(
+  decision.reason = fmt::format(
       "`{0}` after `steelyard run` removes Steelyard's library from LD_PRELOAD: {1} starts without it, and nothing is "
       "balanced; leave it out, or {2}",
       wrapped.remover, shown, instead);
@@ -203,7 +203,7 @@ std::vector<std::string> command_of_script(const Binary& script, const std::vect
   return command;
 }
 
-std::string why_not_run(const std::string& program, int error) {
+std::string not_run_reason(const std::string& program, int error) {
   namespace fs = std::filesystem;
   std::error_code ignored;
   const bool exists = fs::exists(program, ignored);

@@ -50,6 +50,6 @@ Started decide_on_command(const std::vector<std::string>& command, const base::O
 std::vector<std::string> command_of_script(const Binary& script, const std::vector<std::string>& arguments);
 
 /// Says why `program`, as the user wrote it, cannot be executed, and what to do. `error`: that of decide_on_command().
-std::string why_not_run(const std::string& program, int error);
+std::string not_run_reason(const std::string& program, int error);
 
 }  // namespace steelyard::cli

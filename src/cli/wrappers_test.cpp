@@ -107,16 +107,16 @@ TEST_F(Wrappers, ThatRemoveTheLibraryAreSaidToBalanceNothing) {
   site_.self = scratch_.write("bin/steelyard", "");
   int error = 0;
   const auto cleared = decide_on_command({"env", "-i", "X=1", "LD_PRELOAD=x.so", "app"}, {}, site_, error);
-  EXPECT_TRUE(cleared.decision.sentence.starts_with("`env -i` after")) << cleared.decision.sentence;
-  EXPECT_TRUE(cleared.decision.sentence.ends_with("`env LD_PRELOAD=x.so steelyard run env -u NAME app`"))
-      << cleared.decision.sentence;
+  EXPECT_TRUE(cleared.decision.reason.starts_with("`env -i` after")) << cleared.decision.reason;
+  EXPECT_TRUE(cleared.decision.reason.ends_with("`env LD_PRELOAD=x.so steelyard run env -u NAME app`"))
+      << cleared.decision.reason;
   const auto started = decide_on_command({"env", "LD_PRELOAD=x.so y", "app"}, {}, site_, error);
   EXPECT_EQ(error, 0);
   EXPECT_EQ(started.shown, "app");
-  EXPECT_EQ(started.decision.kind, Decision::Kind::pass_through) << started.decision.sentence;
-  EXPECT_TRUE(started.decision.sentence.starts_with("`'LD_PRELOAD=x.so y'` after `steelyard run` removes"))
-      << started.decision.sentence;
-  EXPECT_TRUE(started.decision.sentence.ends_with("`env 'LD_PRELOAD=x.so y' steelyard run app`"));
+  EXPECT_EQ(started.decision.kind, Decision::Kind::pass_through) << started.decision.reason;
+  EXPECT_TRUE(started.decision.reason.starts_with("`'LD_PRELOAD=x.so y'` after `steelyard run` removes"))
+      << started.decision.reason;
+  EXPECT_TRUE(started.decision.reason.ends_with("`env 'LD_PRELOAD=x.so y' steelyard run app`"));
 }
 
 TEST_F(Wrappers, DoNotHideJulia) {

@@ -49,8 +49,8 @@ Cores::~Cores() = default;
 void Cores::settle_owners(Owners owners, bool leader) {
   owners_ = std::move(owners);
   usable_at_start_ = owners_.usable;
-  alone_ = count_ == 1 && owners_.problem.empty();
-  problem_ = count_ == 1 ? observe::kOneRank : owners_.problem;
+  alone_ = count_ == 1 && owners_.immovable_reason.empty();
+  immovable_reason_ = count_ == 1 ? observe::kOneRank : owners_.immovable_reason;
   const std::vector<int>& owner = slots() ? owners_.slots : owners_.owner;
   table_.shrink(static_cast<int>(owner.size()));
   if (!leader) return;
@@ -205,13 +205,13 @@ int Cores::threads_for_region(const RegionAhead& region) {
 
 bool Cores::at_rest() const {
   if (slots()) return holding_->at_rest();
-  if (!problem_.empty()) return true;
+  if (!immovable_reason_.empty()) return true;
   return holding_ && holding_->at_rest() && generation_ == table_.generation() && !rebind_ &&
          !late_join_.will_be_changed() && threads_are_placed();
 }
 
 int Cores::threads_at_rest(int most) const {
-  const bool fixed = !problem_.empty() || processes_[me_].fixed.load(std::memory_order_relaxed) != 0;
+  const bool fixed = !immovable_reason_.empty() || processes_[me_].fixed.load(std::memory_order_relaxed) != 0;
   return fixed ? 0 : threads_on(static_cast<int>(holding_->cores().size()), most);
 }
 
@@ -232,7 +232,7 @@ std::vector<int> Cores::find_given() {
 }
 
 int Cores::threads_without_core(int team) const {
-  if (!problem_.empty() || !holding_) return 0;
+  if (!immovable_reason_.empty() || !holding_) return 0;
   const int without = team - static_cast<int>(holding_->cores().size());
   return std::max(0, bind_ ? without : without - without_owner_);
 }
@@ -379,7 +379,8 @@ void Cores::come_back() {
 // The kernel wakes an unbound thread on any core that it takes for idle, and may leave it on another rank's core for
 // long.
 void Cores::return_to_own_core() {
-  if (!holding_ || !problem_.empty() || binding_.load(std::memory_order_relaxed) != 0 || topology_.emulated) return;
+  if (!holding_ || !immovable_reason_.empty() || binding_.load(std::memory_order_relaxed) != 0 || topology_.emulated)
+    return;
   const auto here = std::ranges::find(topology_.pus, node::this_cpu(), &node::Pu::os_index);
   if (here == topology_.pus.end()) return;
   bool in_use = false;
@@ -434,7 +435,7 @@ void Cores::unbind() {
 }
 
 int Cores::owned() const {
-  if (!problem_.empty()) return processes_[me_].threads_at_start;
+  if (!immovable_reason_.empty()) return processes_[me_].threads_at_start;
   return holding_ ? std::max(1, holding_->owned_count()) : owners_.threads[me_];
 }
 
@@ -447,7 +448,7 @@ NodeShape Cores::shape() const {
 
 void Cores::consider(const observe::TickBoard& ticks, observe::TickSource source, int ticks_per_step,
                      std::int64_t start) {
-  if (!planner_ || !problem_.empty() || count_ == 1) return;
+  if (!planner_ || !immovable_reason_.empty() || count_ == 1) return;
   if (const int process = process_fixed_after_move(); process >= 0) {
     change_owners(owners_.owner);
     planner_->start_again(base::seconds(base::now_ns() - start), processes_[process].world_rank);
@@ -466,7 +467,7 @@ void Cores::change_owners(std::vector<int> owner) {
 }
 
 std::string Cores::resize(const node::CpuSet& cpus, double time, const std::string& user) {
-  if (!resizable()) return problem_;
+  if (!resizable()) return immovable_reason_;
   const std::vector<int> before = table_.owners();
   std::vector<Claim> claims;
   for (int p = 0; p < count_; ++p) {
@@ -484,10 +485,10 @@ std::string Cores::resize(const node::CpuSet& cpus, double time, const std::stri
   observe::DecisionRecord decision;
   decision.time = time;
   decision.capability = "cores";
-  decision.why = "requested from outside by " + user;
-  const std::string refusal = why_too_few(claims, static_cast<int>(std::ranges::count(usable, true)));
+  decision.reason = "requested from outside by " + user;
+  const std::string refusal = too_few_reason(claims, static_cast<int>(std::ranges::count(usable, true)));
   if (refusal.empty()) {
-    if (alone_) owners_.problem = std::exchange(problem_, "");
+    if (alone_) owners_.immovable_reason = std::exchange(immovable_reason_, "");
     owners_.usable = usable;
     owners_.owner = resized(before, usable, domain_, claims);
     for (int p = 0; p < count_; ++p) owners_.threads[p] = static_cast<int>(std::ranges::count(owners_.owner, p));
@@ -500,7 +501,7 @@ std::string Cores::resize(const node::CpuSet& cpus, double time, const std::stri
     decision.outcome = observe::Outcome::requested;
   } else {
     decision.what = fmt::format("CPUs {} stay", to_text(owned_cpus(before)));
-    decision.why += "; " + refusal;
+    decision.reason += "; " + refusal;
   }
   planner_->requested(std::move(decision));
   return refusal;
@@ -572,13 +573,13 @@ const std::vector<observe::DecisionRecord>& Cores::decisions() const {
 void Cores::report(observe::NodeRecord& node, std::vector<observe::DecisionRecord>& decisions) const {
   NodeShape without_cores;
   without_cores.openmp = has_openmp();
-  if (planner_) planner_->report(node, decisions, problem_.empty() ? shape() : without_cores);
+  if (planner_) planner_->report(node, decisions, immovable_reason_.empty() ? shape() : without_cores);
   // Without OpenMP, fewer threads or ranks would let no core move either.
-  if (!problem_.empty() && node.nothing_moved != observe::kNoOpenMp) {
-    node.nothing_moved = problem_;
-    if (problem_ == owners_.problem) node.oversubscribed = owners_.oversubscribed;
+  if (!immovable_reason_.empty() && node.nothing_moved != observe::kNoOpenMp) {
+    node.nothing_moved = immovable_reason_;
+    if (immovable_reason_ == owners_.immovable_reason) node.oversubscribed = owners_.oversubscribed;
   }
-  if (alone_ && problem_.empty()) node.nothing_moved = owners_.problem;
+  if (alone_ && immovable_reason_.empty()) node.nothing_moved = owners_.immovable_reason;
 }
 
 }  // namespace steelyard::cores

@@ -94,7 +94,7 @@ class Cores {
   void return_to_own_core();
   /// Another process is about to wake: its cores must not be borrowed any more.
   void recall(int process) { table_.recall(process); }
-  // --- as the program says (steelyard/cores.h), outside of regions and of waits; only if problem() is empty ---
+  // --- as the program says (steelyard/cores.h), outside of regions and of waits; only if no immovable_reason() ---
   /// The CPUs of the cores in use, its own first.
   std::vector<int> cpus() const { return cpus(holding_->cores()); }
   /// Offers up to `most` of its cores to other processes, and returns how many.
@@ -110,15 +110,15 @@ class Cores {
   void keep_only(const std::vector<int>& kept, std::int64_t now);
 
   /// Why no core can be moved or lent here; empty if cores can be.
-  const std::string& problem() const { return problem_; }
+  const std::string& immovable_reason() const { return immovable_reason_; }
   bool lends() const { return options_.lend && changes_threads() && count_ > 1; }
-  /// True if slots are lent instead of cores (Owners::slots): there is a problem(), threads are not bound, and a
+  /// True if slots are lent instead of cores (Owners::slots): cores cannot move, threads are not bound, and a
   /// waiting thread leaves its core to others by a yield.
   bool slots() const { return options_.lend && !owners_.slots.empty(); }
   /// True if processes share cores, and had more threads than these at the start.
   bool oversubscribed() const { return owners_.masks_overlap && !owners_.oversubscribed.empty(); }
   /// True if regions may get another thread count than the program's.
-  bool changes_threads() const { return problem_.empty() || slots(); }
+  bool changes_threads() const { return immovable_reason_.empty() || slots(); }
   /// Cores that this process owns; if none can be moved, its threads at start.
   int owned() const;
   int borrowed() const { return holding_ ? holding_->borrowed() : 0; }
@@ -145,7 +145,7 @@ class Cores {
   /// @return why not; empty if done
   std::string resize(const node::CpuSet& cpus, double time, const std::string& user);
   /// True if resize() can change the cores.
-  bool resizable() const { return problem_.empty() || alone_; }
+  bool resizable() const { return immovable_reason_.empty() || alone_; }
   /// Once, before show_owners(): the job's CPUs, as if none had an owner.
   void show_siblings(observe::LiveBoard& board) const;
   /// Owners of CPUs, and how many withdrawn ones are still in use.
@@ -215,7 +215,7 @@ class Cores {
   Owners owners_;
   std::vector<bool> usable_at_start_;  // by core; owners_.usable: after the last resize()
   Options options_;
-  std::string problem_;
+  std::string immovable_reason_;
   bool alone_ = false;  // one process on the node, whose cores change by resize() only
   CoreTable table_;
   std::unique_ptr<Holding> holding_;

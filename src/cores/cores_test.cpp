@@ -69,7 +69,7 @@ class Player {
       cores_.come_back();
       return activity_.leave_mpi(base::now_ns());
     }
-    const bool moves = cores_.problem().empty();
+    const bool moves = cores_.immovable_reason().empty();
     switch (moves ? random_() % 8 : 4 + random_() % 4) {
       case 0: cores_.offer(1, now); break;
       case 1: cores_.reclaim(now); break;
@@ -193,7 +193,7 @@ TEST(Report, SaysThatThereAreNoThreadsForFurtherCores) {
 
 TEST(Slots, OneIsBorrowedWhileACoreIsFree) {
   PlayedNode node(2, 3, 1);
-  ASSERT_NE(node.all[0]->problem(), "");
+  ASSERT_NE(node.all[0]->immovable_reason(), "");
   const auto threads = [&] {
     const std::int64_t now = base::now_ns();
     const int count = node.all[0]->threads_for_region(

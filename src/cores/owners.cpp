@@ -131,10 +131,10 @@ Owners share_out(const node::Topology& topology, const std::vector<Arrival>& arr
       owners.owner[pu] = p;
       --wanted;
     }
-    if (wanted > 0 && owners.problem.empty()) {
+    if (wanted > 0 && owners.immovable_reason.empty()) {
       auto [what, message] = oversubscription(topology, arrivals, places, owners.threads, p);
       owners.oversubscribed = std::move(what);
-      owners.problem = std::move(message);
+      owners.immovable_reason = std::move(message);
     }
   }
   std::set<int> cores;
@@ -144,7 +144,7 @@ Owners share_out(const node::Topology& topology, const std::vector<Arrival>& arr
     owners.usable.push_back(first || owners.owner[pu] >= 0);
   }
   owners.cores = static_cast<int>(cores.size());
-  if (!owners.problem.empty() && owners.cores > 0) owners.slots = slots_of(arrivals, places, owners.cores);
+  if (!owners.immovable_reason.empty() && owners.cores > 0) owners.slots = slots_of(arrivals, places, owners.cores);
   return owners;
 }
 

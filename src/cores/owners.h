@@ -19,13 +19,13 @@ struct Arrival {
 
 /// The owner of each PU at the start.
 struct Owners {
-  std::vector<int> owner;      ///< by PU of the topology: its process; -1: none
-  std::vector<int> threads;    ///< by process
-  std::vector<bool> usable;    ///< by PU: in an affinity mask, and the first of its core unless it has an owner
-  int cores = 0;               ///< in all affinity masks together, however many hardware threads they have
-  bool masks_overlap = false;  ///< affinity masks of processes overlap: the launcher did not bind them apart
-  std::string problem;         ///< why cores cannot move between these processes; empty if they can
-  std::string oversubscribed;  ///< then: "ranks" or "threads", of which there are more than cores
+  std::vector<int> owner;        ///< by PU of the topology: its process; -1: none
+  std::vector<int> threads;      ///< by process
+  std::vector<bool> usable;      ///< by PU: in an affinity mask, and the first of its core unless it has an owner
+  int cores = 0;                 ///< in all affinity masks together, however many hardware threads they have
+  bool masks_overlap = false;    ///< affinity masks of processes overlap: the launcher did not bind them apart
+  std::string immovable_reason;  ///< why cores cannot move between these processes; empty if they can
+  std::string oversubscribed;    ///< then: "ranks" or "threads", of which there are more than cores
   /// By slot: its process. A slot is the place of one thread on a node with more threads than cores: cores do not move
   /// between these processes, but as long as fewer threads compute than there are cores, slots are lent instead. Empty
   /// if there are enough cores, if no process can use another slot, or if some processes cannot run on each other's

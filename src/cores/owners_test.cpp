@@ -31,28 +31,29 @@ TEST(ShareOut, KeepsTheLaunchersMasksWhereTheyAreApart) {
   const Owners owners = share_out(machine(1, 4), {{{0, 1}, 2, true}, {{2, 3}, 2, true}});
   EXPECT_EQ(owners.owner, (std::vector<int>{0, 0, 1, 1}));
   EXPECT_FALSE(owners.masks_overlap);
-  EXPECT_EQ(owners.problem, "");
+  EXPECT_EQ(owners.immovable_reason, "");
 }
 
 TEST(ShareOut, DividesOneMaskInTheOrderOfTheRanks) {
   const Owners owners = share_out(machine(2, 24), std::vector<Arrival>(8, {range(0, 48), 6, true}));
   for (int pu = 0; pu < 48; ++pu) EXPECT_EQ(owners.owner[pu], pu / 6);
   EXPECT_TRUE(owners.masks_overlap);
-  EXPECT_EQ(owners.problem, "");
+  EXPECT_EQ(owners.immovable_reason, "");
 }
 
 TEST(ShareOut, SharesEvenlyWhereNobodyChoseACount) {
   const Owners owners = share_out(machine(1, 7), std::vector<Arrival>(3, {range(0, 7), 7, false}));
   EXPECT_EQ(owners.threads, (std::vector<int>{3, 2, 2}));
-  EXPECT_EQ(owners.problem, "");
+  EXPECT_EQ(owners.immovable_reason, "");
 }
 
 TEST(ShareOut, SaysWhoSharesTooFewCores) {
   const auto problem = [](const std::vector<Arrival>& arrivals) {
     const Owners owners = share_out(machine(1, 2), arrivals);
     EXPECT_EQ(owners.cores, 2);
-    EXPECT_EQ("more " + owners.oversubscribed + " than cores", owners.problem.substr(0, owners.problem.find(':')));
-    return owners.problem;
+    EXPECT_EQ("more " + owners.oversubscribed + " than cores",
+              owners.immovable_reason.substr(0, owners.immovable_reason.find(':')));
+    return owners.immovable_reason;
   };
   const std::string advice = "; use fewer threads (OMP_NUM_THREADS), fewer ranks or a wider CPU binding";
   EXPECT_EQ(problem({{{0, 1}, 2, true, 4}, {{0, 1}, 2, true, 7}}),
@@ -72,7 +73,7 @@ TEST(ShareOut, TakesSecondHardwareThreadsOnlyWhereCoresRunOut) {
   EXPECT_EQ(few.usable, (std::vector<bool>{true, false, true, false, true, false, true, false}));
   const Owners many = share_out(smt, {{range(0, 8), 6, true}});
   EXPECT_EQ(std::count(many.owner.begin(), many.owner.end(), 0), 6);
-  EXPECT_EQ(many.problem, "");
+  EXPECT_EQ(many.immovable_reason, "");
 }
 
 TEST(ShareOut, LeavesCpusOutsideOfEveryMaskAlone) {
@@ -112,7 +113,7 @@ TEST(ShareOut, GivesSlotsWhereThreadsShareTheCoresOfOneMask) {
 TEST(ShareOut, SurvivesNothing) {
   EXPECT_TRUE(share_out({}, {}).owner.empty());
   const Owners owners = share_out(machine(1, 2), {{{}, 0, true}});
-  EXPECT_NE(owners.problem, "");
+  EXPECT_NE(owners.immovable_reason, "");
 }
 
 TEST(ShareOut, NeverGivesACoreTwiceNorOneOutsideOfTheMask) {
@@ -140,7 +141,7 @@ TEST(ShareOut, NeverGivesACoreTwiceNorOneOutsideOfTheMask) {
     }
     for (std::size_t p = 0; p < arrivals.size(); ++p) {
       ASSERT_LE(given[p], owners.threads[p]);
-      if (owners.problem.empty()) {
+      if (owners.immovable_reason.empty()) {
         ASSERT_EQ(given[p], owners.threads[p]);
       }
     }

@@ -141,7 +141,7 @@ void Planner::note(const Verdict& verdict, const Window& window) {
   observe::DecisionRecord decision;
   decision.time = window.time;
   decision.capability = "cores";
-  decision.why = verdict.why;
+  decision.reason = verdict.reason;
   decision.forecast_gain = verdict.forecast_gain;
   decision.forecast_low = verdict.forecast_gain - verdict.noise;
   decision.forecast_high = verdict.forecast_gain + verdict.noise;
@@ -193,7 +193,7 @@ void Planner::start_again(double time, int rank) {
   decision.time = time;
   decision.capability = "cores";
   decision.what = "thread counts of the start restored";
-  decision.why = fmt::format("the thread count of rank {} must not change any more", rank);
+  decision.reason = fmt::format("the thread count of rank {} must not change any more", rank);
   decision.outcome = observe::Outcome::undone;
   decisions_.push_back(decision);
   rule_ = make_rule(options_);
@@ -220,7 +220,7 @@ void Planner::report(observe::NodeRecord& node, std::vector<observe::DecisionRec
     const bool all_fixed = std::all_of(processes_, processes_ + count_, [](const node::Process& process) {
       return process.fixed.load(std::memory_order_relaxed) != 0;
     });
-    node.nothing_moved = obstacle(static_cast<std::size_t>(count_), all_fixed, shape);
+    node.nothing_moved = immovable_reason(static_cast<std::size_t>(count_), all_fixed, shape);
     if (node.nothing_moved.empty())
       node.nothing_moved =
           "no steps were found: neither collectives nor regions repeat alike in all ranks (with "
@@ -231,7 +231,7 @@ void Planner::report(observe::NodeRecord& node, std::vector<observe::DecisionRec
       const bool refused = decision.outcome == observe::Outcome::declined && decision.what != kNoMove;
       return decision.outcome != observe::Outcome::requested && !refused;
     });
-    node.nothing_moved = last == decisions_.rend() ? "the run ended before the loads were known" : last->why;
+    node.nothing_moved = last == decisions_.rend() ? "the run ended before the loads were known" : last->reason;
   }
   decisions.insert(decisions.end(), decisions_.begin(), decisions_.end());
   for (auto& decision : decisions) decision.node = node.index;

@@ -89,16 +89,16 @@ struct Policy::State {
   Steadiness steadiness;
   Spell spell;  ///< since the last change of loads or of thread counts
   std::optional<Trial> trial;
-  Plan start;              ///< what the user gave
-  long applied_at = -1;    ///< step of the last move, until the loads change; -1: none
-  int caution = kCaution;  ///< doubled when the loads change before a move has paid, halved when it has
-  double step_time = 0;    ///< s, smoothed
-  double move_cost = 0;    ///< s for each core
-  long step = 0;           ///< steps seen
-  long considered = 0;     ///< the last step at which --balance-every or --balance-at was served
-  std::string declined;    ///< why the last plan that the user asked for was not carried out
-  long resting_until = 0;  ///< step
-  double rest = 0;         ///< steps of the next back-off; 0: none so far
+  Plan start;                   ///< what the user gave
+  long applied_at = -1;         ///< step of the last move, until the loads change; -1: none
+  int caution = kCaution;       ///< doubled when the loads change before a move has paid, halved when it has
+  double step_time = 0;         ///< s, smoothed
+  double move_cost = 0;         ///< s for each core
+  long step = 0;                ///< steps seen
+  long considered = 0;          ///< the last step at which --balance-every or --balance-at was served
+  std::string declined_reason;  ///< why the last plan that the user asked for was not carried out
+  long resting_until = 0;       ///< step
+  double rest = 0;              ///< steps of the next back-off; 0: none so far
 
   Verdict consider(const Window& window, const NodeShape& shape);
   int steps_wanted() const;
@@ -203,20 +203,20 @@ void Policy::State::check(const Window& window, Verdict& verdict) {
   if (trial->first_steps == 0) {
     trial->first_steps = window.steps;
     trial->first_elapsed = window.elapsed / window.steps;
-    verdict.why = "the last move has just taken effect and was not measured yet";
+    verdict.reason = "the last move has just taken effect and was not measured yet";
     return;
   }
   for (std::size_t p = 0; p < window.loads.size(); ++p) {
     if (window.loads[p].threads == trial->applied.threads[p]) continue;
-    verdict.why = fmt::format("the last move could not be verified: process {} has {} threads instead of {}", p,
-                              window.loads[p].threads, trial->applied.threads[p]);
+    verdict.reason = fmt::format("the last move could not be verified: process {} has {} threads instead of {}", p,
+                                 window.loads[p].threads, trial->applied.threads[p]);
     trial.reset();
     return;
   }
   trial->after.add(window);
   const Trial::Judgement judgement = trial->judge(estimate.steady_total(), estimate.step_noise());
-  verdict.why = fmt::format("verifying the last move: it gained {} so far, {} was forecast", percent(judgement.gain),
-                            percent(trial->forecast));
+  verdict.reason = fmt::format("verifying the last move: it gained {} so far, {} was forecast", percent(judgement.gain),
+                               percent(trial->forecast));
   if (judgement.ruling == Trial::Ruling::open) return;
 
   verdict.judged = judgement.ruling != Trial::Ruling::kept;
@@ -231,13 +231,13 @@ void Policy::State::check(const Window& window, Verdict& verdict) {
   }
   if (estimate.steady_total()) estimate.learn_scaling(trial->loads);
   if (trial->before.windows() < decide::kFewest) {
-    verdict.why = "the last move could not be verified: too few steps were measured before it";
+    verdict.reason = "the last move could not be verified: too few steps were measured before it";
   } else if (!verdict.judged) {
-    verdict.why =
+    verdict.reason =
         fmt::format("the last move is kept, though its gain is not statistically significant: {}; {} was forecast",
                     with_interval(judgement.gain, judgement.interval, trial->confidence), percent(trial->forecast));
   } else if (verdict.helped) {
-    verdict.why =
+    verdict.reason =
         fmt::format("the last move gained {}; {} was forecast",
                     with_interval(judgement.gain, judgement.interval, trial->confidence), percent(trial->forecast));
     rest = 0;
@@ -248,9 +248,9 @@ void Policy::State::check(const Window& window, Verdict& verdict) {
     verdict.plan = trial->previous;
     verdict.plan.moved = trial->applied.moved;
     verdict.cost = trial->applied.moved * move_cost;
-    verdict.why = fmt::format("reverted: the last move gained {}; {} was forecast; no new plan for {:.0f} steps",
-                              with_interval(judgement.gain, judgement.interval, trial->confidence),
-                              percent(trial->forecast), rest);
+    verdict.reason = fmt::format("reverted: the last move gained {}; {} was forecast; no new plan for {:.0f} steps",
+                                 with_interval(judgement.gain, judgement.interval, trial->confidence),
+                                 percent(trial->forecast), rest);
     spell.clear();
   }
   trial.reset();
@@ -268,20 +268,21 @@ void Policy::State::decide(const NodeShape& shape, bool forced, Verdict& verdict
   const double useful = remaining - kNoticing * shortest_window();
 
   if (verdict.plan.busy_now <= 0) {
-    verdict.why = "no computation was measured";
+    verdict.reason = "no computation was measured";
   } else if ((verdict.plan.moved == 0 || saved <= 0) && slowest_is_in_pool(estimate.loads())) {
-    verdict.why =
+    verdict.reason =
         "most of the slowest rank's time is spent in a task pool, which has no thread for one more core: idle ranks "
         "take its tasks instead";
   } else if (verdict.plan.moved == 0 || saved <= 0) {
-    verdict.why =
+    verdict.reason =
         fmt::format("balanced as far as whole cores allow: the slowest rank computes {:.4g} s of a step of {:.4g} s",
                     verdict.plan.busy_now, step_time);
   } else if (!forced && verdict.forecast_gain < needed) {
-    verdict.why = fmt::format("forecast gain {} is too small: it must exceed the measurement uncertainty of {} by {}",
-                              percent(verdict.forecast_gain), percent(verdict.noise), percent(options.least_gain));
+    verdict.reason =
+        fmt::format("forecast gain {} is too small: it must exceed the measurement uncertainty of {} by {}",
+                    percent(verdict.forecast_gain), percent(verdict.noise), percent(options.least_gain));
   } else if (!forced && saved * useful <= verdict.cost) {
-    verdict.why =
+    verdict.reason =
         fmt::format("forecast gain {} over the next {:.0f} steps is less than the cost of moving {} cores, {:.2g} s",
                     percent(verdict.forecast_gain), std::max(0.0, useful), verdict.plan.moved, verdict.cost);
   } else {
@@ -291,9 +292,9 @@ void Policy::State::decide(const NodeShape& shape, bool forced, Verdict& verdict
 
 void Policy::State::apply(Verdict& verdict, const NodeShape& shape) {
   verdict.action = Action::apply;
-  verdict.why = fmt::format("{}: the slowest rank computes {:.4g} -> {:.4g} s per step, gain {}, uncertainty {}",
-                            verdict.plan.method, verdict.plan.busy_now, verdict.plan.busy_then,
-                            percent(verdict.forecast_gain), percent(verdict.noise));
+  verdict.reason = fmt::format("{}: the slowest rank computes {:.4g} -> {:.4g} s per step, gain {}, uncertainty {}",
+                               verdict.plan.method, verdict.plan.busy_now, verdict.plan.busy_then,
+                               percent(verdict.forecast_gain), percent(verdict.noise));
   trial.emplace();
   trial->applied = verdict.plan;
   trial->previous = as_it_is(shape);
@@ -322,8 +323,8 @@ Plan Policy::State::as_it_is(const NodeShape& shape) const {
 
 Verdict Policy::State::consider(const Window& raw, const NodeShape& shape) {
   Verdict verdict;
-  verdict.why = obstacle(raw, shape);
-  if (!verdict.why.empty()) {
+  verdict.reason = immovable_reason(raw, shape);
+  if (!verdict.reason.empty()) {
     step += std::max(0, raw.steps);
     return verdict;
   }
@@ -335,14 +336,14 @@ Verdict Policy::State::consider(const Window& raw, const NodeShape& shape) {
     verdict.plan = start;
     for (std::size_t p = 0; p < window.loads.size(); ++p)
       verdict.plan.moved += std::max(0, start.threads[p] - window.loads[p].threads);
-    verdict.why = fmt::format(
+    verdict.reason = fmt::format(
         "loads change faster than moves pay off: thread counts of the start restored, next plan after {} steady "
         "windows",
         caution);
     return verdict;
   }
   if (doubt && !by_hand()) {
-    verdict.why = "the last window differs from all before: waiting for the next window";
+    verdict.reason = "the last window differs from all before: waiting for the next window";
     return verdict;
   }
   if (trial) check(window, verdict);
@@ -352,20 +353,20 @@ Verdict Policy::State::consider(const Window& raw, const NodeShape& shape) {
   if (verdict.action == Action::undo || verdict.judged) return verdict;
   if (by_hand() && !due) {
     if (!trial) {
-      verdict.why = next_by_hand() > 0 ? fmt::format("next plan at step {}", next_by_hand())
-                    : declined.empty() ? "planned once (--balance-at)"
-                                       : declined;
+      verdict.reason = next_by_hand() > 0        ? fmt::format("next plan at step {}", next_by_hand())
+                       : declined_reason.empty() ? "planned once (--balance-at)"
+                                                 : declined_reason;
     }
     return verdict;
   }
   if (trial && !due) return verdict;
   if (step < resting_until)
-    verdict.why = fmt::format("no plan before step {}: the last move did not help", resting_until);
+    verdict.reason = fmt::format("no plan before step {}: the last move did not help", resting_until);
   else if (!due && (estimate.windows() < kCaution || steadiness.steps() < caution * shortest_window()))
-    verdict.why = fmt::format("the loads are new: waiting for {} windows with equal loads", caution);
+    verdict.reason = fmt::format("the loads are new: waiting for {} windows with equal loads", caution);
   else
     decide(shape, due, verdict);
-  if (due && verdict.action == Action::none) declined = verdict.why;
+  if (due && verdict.action == Action::none) declined_reason = verdict.reason;
   return verdict;
 }
 

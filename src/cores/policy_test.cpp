@@ -100,7 +100,7 @@ class Simulation {
   }
 
   void obey(const Verdict& verdict, int step, Outcome& outcome) {
-    EXPECT_FALSE(verdict.why.empty());
+    EXPECT_FALSE(verdict.reason.empty());
     EXPECT_TRUE(std::isfinite(verdict.forecast_gain) && std::isfinite(verdict.noise) && std::isfinite(verdict.cost));
     outcome.helped += verdict.judged && verdict.helped;
     outcome.undecided += verdict.undecided;
@@ -442,11 +442,11 @@ TEST(Policy, SaysWhyNothingCanBeDone) {
       window.loads = loads;
       verdict = policy.consider(window, shape);
       EXPECT_EQ(verdict.action, Action::none);
-      EXPECT_FALSE(verdict.why.empty());
+      EXPECT_FALSE(verdict.reason.empty());
       EXPECT_TRUE(std::isfinite(verdict.noise) && std::isfinite(verdict.forecast_gain));
       EXPECT_GE(policy.steps_wanted(), 1);
     }
-    return verdict.why;
+    return verdict.reason;
   };
   ProcessLoad two;
   two.threads = 2;

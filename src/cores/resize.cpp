@@ -55,7 +55,7 @@ std::vector<int> joined_by_core(const std::vector<int>& domain, const NodeShape&
   return joined;
 }
 
-std::string why_too_few(const std::vector<Claim>& claims, int cores) {
+std::string too_few_reason(const std::vector<Claim>& claims, int cores) {
   int least = 0, kept = 0;
   for (const Claim& claim : claims) {
     least += claim.fixed ? std::max(1, claim.cores) : 1;

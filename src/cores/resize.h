@@ -22,13 +22,13 @@ struct Claim {
 };
 
 /// Why these processes cannot do with so many cores, and what they need; empty if they can.
-std::string why_too_few(const std::vector<Claim>& claims, int cores);
+std::string too_few_reason(const std::vector<Claim>& claims, int cores);
 
 /// The owner of each core once the job has the cores of `usable` alone; -1: none. Pure. The processes share them in
 /// proportion to what they own now, and keep what they can of it; no process spans domains unless cores would be left
 /// over otherwise.
 /// @param owner,domain by core; a negative owner is none
-/// @pre why_too_few() is empty
+/// @pre too_few_reason() is empty
 std::vector<int> resized(const std::vector<int>& owner, const std::vector<bool>& usable, const std::vector<int>& domain,
                          const std::vector<Claim>& claims);
 

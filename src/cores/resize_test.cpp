@@ -45,9 +45,9 @@ TEST(Resize, SpansNoDomainUnlessCoresWouldBeLeftOver) {
 }
 
 TEST(Resize, SaysHowManyCoresAreNeeded) {
-  EXPECT_EQ(why_too_few({{4}, {4}}, 2), "");
-  EXPECT_EQ(why_too_few({{4}, {4}}, 1), "1 core would be left for 2 ranks of this node: leave at least 2");
-  EXPECT_EQ(why_too_few({{4, true}, {4}}, 4),
+  EXPECT_EQ(too_few_reason({{4}, {4}}, 2), "");
+  EXPECT_EQ(too_few_reason({{4}, {4}}, 1), "1 core would be left for 2 ranks of this node: leave at least 2");
+  EXPECT_EQ(too_few_reason({{4, true}, {4}}, 4),
             "4 cores would be left for 2 ranks of this node, and the thread counts of 1 of them must not change: leave "
             "at least 5");
 }
@@ -74,7 +74,7 @@ TEST(Resize, KeepsItsPromisesOnRandomNodes) {
       most += claims.back().fixed ? std::max(1, claims.back().cores) : claims.back().ceiling;
     }
     const auto left = static_cast<int>(std::ranges::count(usable, true));
-    if (!why_too_few(claims, left).empty()) continue;
+    if (!too_few_reason(claims, left).empty()) continue;
     ++tried;
     const ByCore after = resized(owner, usable, domain, claims);
     for (int core = 0; core < count; ++core) EXPECT_TRUE(usable[core] || after[core] == -1);

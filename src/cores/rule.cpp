@@ -11,7 +11,7 @@
 
 namespace steelyard::cores {
 
-std::string obstacle(std::size_t processes, bool all_fixed, const NodeShape& shape) {
+std::string immovable_reason(std::size_t processes, bool all_fixed, const NodeShape& shape) {
   if (processes == 1) return observe::kOneRank;
   if (!shape.openmp && !all_fixed) return observe::kNoOpenMp;  // a process that is fixed may use cores by calls
   if (shape.budget < static_cast<int>(processes)) {
@@ -28,11 +28,11 @@ std::string obstacle(std::size_t processes, bool all_fixed, const NodeShape& sha
   return {};
 }
 
-std::string obstacle(const Window& window, const NodeShape& shape) {
+std::string immovable_reason(const Window& window, const NodeShape& shape) {
   const std::size_t n = window.loads.size();
   if (n == 0 || window.steps <= 0 || !(window.elapsed > 0) || !std::isfinite(window.elapsed))
     return "nothing was measured in this window";
-  return obstacle(n, std::ranges::all_of(window.loads, &ProcessLoad::fixed), shape);
+  return immovable_reason(n, std::ranges::all_of(window.loads, &ProcessLoad::fixed), shape);
 }
 
 Window cleaned(Window window) {

@@ -19,11 +19,11 @@ struct Window {
 
 enum class Action { none, apply, undo };
 
-/// What the policy decides now, and why. Each goes into the record.
+/// What the policy decides now, and the reason. Each goes into the record.
 struct Verdict {
   Action action = Action::none;
   Plan plan;                 ///< for `apply` and `undo` (then: the counts and domains to go back to)
-  std::string why;           ///< a sentence with figures
+  std::string reason;        ///< a sentence with figures
   double forecast_gain = 0;  ///< fraction of the step time
   double noise = 0;          ///< fraction: the gain that could be noise
   double cost = 0;           ///< s
@@ -54,9 +54,9 @@ class Rule {
 
 /// Why no core can move between `processes` processes of a node; empty if cores can. `all_fixed`: no process may
 /// change its thread count.
-std::string obstacle(std::size_t processes, bool all_fixed, const NodeShape& shape);
+std::string immovable_reason(std::size_t processes, bool all_fixed, const NodeShape& shape);
 /// The same, or that nothing was measured.
-std::string obstacle(const Window& window, const NodeShape& shape);
+std::string immovable_reason(const Window& window, const NodeShape& shape);
 /// The window with 0 for times that are negative or not finite.
 Window cleaned(Window window);
 

@@ -86,7 +86,7 @@ void Sabo::decide(const NodeShape& shape, Verdict& verdict) const {
   const std::vector<ProcessLoad>& loads = gathered_;
   const std::vector<int> shares = proportional_counts(loads, shape.budget, 0);
   if (std::ranges::equal(shares, loads, {}, {}, &ProcessLoad::threads)) {
-    verdict.why = "SABO's rule: each rank has its share of the cores";
+    verdict.reason = "SABO's rule: each rank has its share of the cores";
     return;
   }
   const Sockets sockets(shape);
@@ -114,7 +114,7 @@ void Sabo::decide(const NodeShape& shape, Verdict& verdict) const {
   }
   const SocketMapping mapping = map_to_sockets(wanted, room);
   if (mapping.socket.size() != movable.size()) {
-    verdict.why = "SABO's rule: there are not enough cores on the sockets for a core for each rank";
+    verdict.reason = "SABO's rule: there are not enough cores on the sockets for a core for each rank";
     return;
   }
   for (std::size_t i = 0; i < movable.size(); ++i) {
@@ -134,12 +134,12 @@ void Sabo::decide(const NodeShape& shape, Verdict& verdict) const {
   const char* const cut = mapping.exact ? "" : "; the search for sockets was cut short";
   const bool pays = plan.busy_then < plan.busy_now && plan.moved > 0;
   verdict.forecast_gain = plan.gain();
-  verdict.why = pays ? fmt::format("SABO's rule: the slowest rank computes {:.4g} -> {:.4g} s per step{}",
-                                   plan.busy_now, plan.busy_then, cut)
-                     : fmt::format(
-                           "SABO's rule: rank {} of the node would compute {:.4g} s per step, the slowest rank "
-                           "computes {:.4g} s now{}",
-                           slowest, plan.busy_then, plan.busy_now, cut);
+  verdict.reason = pays ? fmt::format("SABO's rule: the slowest rank computes {:.4g} -> {:.4g} s per step{}",
+                                      plan.busy_now, plan.busy_then, cut)
+                        : fmt::format(
+                              "SABO's rule: rank {} of the node would compute {:.4g} s per step, the slowest rank "
+                              "computes {:.4g} s now{}",
+                              slowest, plan.busy_then, plan.busy_now, cut);
   if (pays) verdict.action = Action::apply;
 }
 
@@ -147,20 +147,20 @@ Verdict Sabo::consider(const Window& window, const NodeShape& shape) {
   Verdict verdict;
   verdict.undecided = std::exchange(moved_, false);
   step_ += std::max(0, window.steps);
-  verdict.why = obstacle(window, shape);
-  if (!verdict.why.empty()) return verdict;
+  verdict.reason = immovable_reason(window, shape);
+  if (!verdict.reason.empty()) return verdict;
   gather(cleaned(window));
   if (next_ == 0 || step_ < next_) {
-    verdict.why = next_ > 0           ? fmt::format("next plan at step {}", next_)
-                  : declined_.empty() ? "planned once (--balance-at)"
-                                      : declined_;
+    verdict.reason = next_ > 0                  ? fmt::format("next plan at step {}", next_)
+                     : declined_reason_.empty() ? "planned once (--balance-at)"
+                                                : declined_reason_;
     return verdict;
   }
   next_ = at_ > 0 ? 0 : (step_ / every_ + 1) * every_;
   decide(shape, verdict);
   gathered_.clear();
   moved_ = verdict.action == Action::apply;
-  declined_ = moved_ ? "" : verdict.why;
+  declined_reason_ = moved_ ? "" : verdict.reason;
   return verdict;
 }
 

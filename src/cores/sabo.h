@@ -40,7 +40,7 @@ class Sabo final : public Rule {
   long step_ = 0;                      ///< steps seen
   long next_;                          ///< the step of the next plan; 0: none
   bool moved_ = false;                 ///< by the last plan
-  std::string declined_;               ///< why the last plan was not carried out; "" if it was
+  std::string declined_reason_;        ///< why the last plan was not carried out; "" if it was
   std::vector<ProcessLoad> gathered_;  ///< since the last plan or the last change of thread counts
   int gathered_steps_ = 0;
 };

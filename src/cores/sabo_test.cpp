@@ -72,7 +72,7 @@ TEST(MapToSockets, SaysWhenItsSearchIsCutShort) {
 TEST(Sabo, GivesEachRankItsShareOnOneSocket) {
   const Node node({12, 12, 12, 12}, {24, 24});
   const Verdict verdict = Sabo(0, 0).consider(node.window({14, 9, 13, 12}), node.shape());
-  ASSERT_EQ(verdict.action, Action::apply) << verdict.why;
+  ASSERT_EQ(verdict.action, Action::apply) << verdict.reason;
   EXPECT_THAT(verdict.plan.threads, ElementsAre(14, 9, 13, 11));
   EXPECT_THAT(verdict.plan.domain, ElementsAre(0, 0, 1, 1));
   EXPECT_EQ(verdict.plan.moved, 3);
@@ -82,14 +82,14 @@ TEST(Sabo, MovesNothingIfARankWouldBecomeAsSlowAsTheSlowest) {
   const Node node({3, 3}, {6});
   const Verdict verdict = Sabo(0, 0).consider(node.window({7.2, 4.8}), node.shape());
   EXPECT_EQ(verdict.action, Action::none);
-  EXPECT_THAT(verdict.why, StartsWith("SABO's rule: rank 1 of the node would compute 2.4 s per step"));
+  EXPECT_THAT(verdict.reason, StartsWith("SABO's rule: rank 1 of the node would compute 2.4 s per step"));
 }
 
 TEST(Sabo, MovesNothingBetweenEqualRanks) {
   const Node node({3, 3}, {6});
   const Verdict verdict = Sabo(0, 0).consider(node.window({5, 5.1}), node.shape());
   EXPECT_EQ(verdict.action, Action::none);
-  EXPECT_THAT(verdict.why, HasSubstr("each rank has its share"));
+  EXPECT_THAT(verdict.reason, HasSubstr("each rank has its share"));
 }
 
 TEST(Sabo, KeepsFixedCountsAndUpperLimits) {
@@ -98,7 +98,7 @@ TEST(Sabo, KeepsFixedCountsAndUpperLimits) {
   window.loads[1].fixed = true;
   window.loads[0].ceiling = 6;
   const Verdict verdict = Sabo(0, 0).consider(window, node.shape());
-  ASSERT_EQ(verdict.action, Action::apply) << verdict.why;
+  ASSERT_EQ(verdict.action, Action::apply) << verdict.reason;
   EXPECT_EQ(verdict.plan.threads[1], 4);
   EXPECT_EQ(verdict.plan.threads[0], 6);
 }
@@ -108,7 +108,7 @@ TEST(Sabo, PassesOverASocketWithoutFreeCores) {
   Window window = node.window({4, 6, 2});
   window.loads[0].fixed = true;
   const Verdict verdict = Sabo(0, 0).consider(window, node.shape());
-  ASSERT_EQ(verdict.action, Action::apply) << verdict.why;
+  ASSERT_EQ(verdict.action, Action::apply) << verdict.reason;
   EXPECT_THAT(verdict.plan.threads, ElementsAre(4, 3, 1));
   EXPECT_THAT(verdict.plan.domain, ElementsAre(0, 1, 1));
 }
@@ -116,16 +116,16 @@ TEST(Sabo, PassesOverASocketWithoutFreeCores) {
 TEST(Sabo, RepeatsWhyItsOnlyPlanMovedNothing) {
   const Node node({3, 3}, {6});
   Sabo sabo(0, 1);
-  const std::string why = sabo.consider(node.window({5, 5.1}), node.shape()).why;
-  EXPECT_THAT(why, HasSubstr("each rank has its share"));
-  EXPECT_EQ(sabo.consider(node.window({5, 5.1}), node.shape()).why, why);
+  const std::string reason = sabo.consider(node.window({5, 5.1}), node.shape()).reason;
+  EXPECT_THAT(reason, HasSubstr("each rank has its share"));
+  EXPECT_EQ(sabo.consider(node.window({5, 5.1}), node.shape()).reason, reason);
 }
 
 TEST(Sabo, PlansOnceAtTheStepThatTheUserNames) {
   Node node({4, 4}, {8});
   Sabo sabo(0, 3);
   EXPECT_EQ(sabo.steps_wanted(), 3);
-  EXPECT_EQ(sabo.consider(node.window({24, 8}, 2), node.shape()).why, "next plan at step 3");
+  EXPECT_EQ(sabo.consider(node.window({24, 8}, 2), node.shape()).reason, "next plan at step 3");
   const Verdict verdict = sabo.consider(node.window({24, 8}), node.shape());
   ASSERT_EQ(verdict.action, Action::apply);
   EXPECT_THAT(verdict.plan.threads, ElementsAre(6, 2));
@@ -134,7 +134,7 @@ TEST(Sabo, PlansOnceAtTheStepThatTheUserNames) {
     const Verdict later = sabo.consider(node.window({8, 24}), node.shape());
     EXPECT_EQ(later.action, Action::none);
     EXPECT_EQ(later.undecided, step == 0) << "no move is measured";
-    EXPECT_EQ(later.why, "planned once (--balance-at)");
+    EXPECT_EQ(later.reason, "planned once (--balance-at)");
   }
 }
 
@@ -148,7 +148,7 @@ TEST(Sabo, PlansFromAllStepsSinceTheLastPlan) {
   node.obey(verdict.plan);
   EXPECT_EQ(sabo.steps_wanted(), 4);
   const Verdict back = sabo.consider(node.window({8, 40}, 4), node.shape());
-  ASSERT_EQ(back.action, Action::apply) << back.why;
+  ASSERT_EQ(back.action, Action::apply) << back.reason;
   EXPECT_THAT(back.plan.threads, ElementsAre(1, 7));
 }
 

@@ -14,9 +14,9 @@ void say_how(const Loop& loop, const Loop::Regime& regime, Description& said) {
   const bool automatic = asked == Strategy::automatic;
   said.threads = regime.threads;
   said.strategy = name_of(automatic ? regime.policy.next() : asked);
-  said.why = !automatic                ? "asked for"
-             : regime.policy.settled() ? std::string(regime.policy.reason())
-                                       : "still being learnt";
+  said.reason = !automatic                ? "asked for"
+                : regime.policy.settled() ? std::string(regime.policy.reason())
+                                          : "still being learnt";
   if (const auto gain = regime.policy.gain(); automatic && gain) {
     said.against = name_of(gain->against);
     said.gain = gain->value;
@@ -60,8 +60,8 @@ Description describe(const Loop& loop) {
     say_how(loop, latest, said);  // executed, and never measured: a replay, or cancelled each time
   }
   if (const Loop::Repeats repeats = loop.repeats(); repeats.repeated > 0) {
-    said.why = repeats.repeated == repeats.executions ? "repeats what was recorded (--loops-replay)"
-                                                      : "repeats what was recorded (--loops-replay) where that fits";
+    said.reason = repeats.repeated == repeats.executions ? "repeats what was recorded (--loops-replay)"
+                                                         : "repeats what was recorded (--loops-replay) where that fits";
   }
   return said;
 }

@@ -11,7 +11,7 @@ namespace steelyard::loops {
 struct Description {
   int threads = 0;            ///< of those executions that took longest; 0: not known
   std::string_view strategy;  ///< in force; empty before the first execution
-  std::string why;            ///< a sentence
+  std::string reason;         ///< a sentence
   double mean_ns = 0;         ///< of an execution
   double idle = 0;            ///< fraction of its threads' time, lately
   double stolen = 0;          ///< fraction of its iterations that others than their owners ran, lately; 0 in a pool

@@ -77,9 +77,9 @@ TEST(Description, OfALoopThatIsRepeatedOrWasNeverExecuted) {
   EXPECT_EQ(describe(loop).threads, 2);
   EXPECT_NE(describe(loop).strategy, "");
   EXPECT_EQ(describe(loop).mean_ns, 0) << "nothing was measured";
-  EXPECT_EQ(describe(loop).why, "repeats what was recorded (--loops-replay)");
+  EXPECT_EQ(describe(loop).reason, "repeats what was recorded (--loops-replay)");
   execute(loop, 90, 2, 1);
-  EXPECT_EQ(describe(loop).why, "repeats what was recorded (--loops-replay) where that fits");
+  EXPECT_EQ(describe(loop).reason, "repeats what was recorded (--loops-replay) where that fits");
   EXPECT_EQ(loop.repeats().executions, 4U);
   EXPECT_EQ(loop.repeats().repeated, 3U);
 }

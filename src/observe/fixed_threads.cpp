@@ -11,17 +11,17 @@
 
 namespace steelyard::observe {
 
-std::string kept_reason(KeptBecause cause) {
-  if (cause == KeptBecause::query_thread_ids) return "regions that query thread IDs kept their thread count";
+std::string kept_reason(KeptReason reason) {
+  if (reason == KeptReason::query_thread_ids) return "regions that query thread IDs kept their thread count";
   return "regions that share out no work by loops, sections or tasks kept their thread count";
 }
 
-std::string kept_remark(const RunRecord& record, KeptBecause cause) {
+std::string kept_remark(const RunRecord& record, KeptReason reason) {
   double kept = 0, in_regions = 0;
   std::vector<std::string> names;  // by time
   long regions = 0;
   for (const KeptRegion& region : record.kept_regions) {
-    if (region.repeats_work != (cause == KeptBecause::repeat_work)) continue;
+    if (region.repeats_work != (reason == KeptReason::repeat_work)) continue;
     ++regions;
     kept += region.time;
     add_new(names, region.function.empty() ? region.site : region.function);
@@ -29,9 +29,9 @@ std::string kept_remark(const RunRecord& record, KeptBecause cause) {
   for (const RankRecord& rank : record.ranks) in_regions += base::seconds(rank.totals.region_wall);
   if (!(kept > kWorthTelling * in_regions)) return "";
   std::string remark =
-      fmt::format("{} ({}, {} of the time in regions): {}", kept_reason(cause), plural(regions, "region"),
+      fmt::format("{} ({}, {} of the time in regions): {}", kept_reason(reason), plural(regions, "region"),
                   percent(std::min(kept / in_regions, 1.0)), base::first_of(names));
-  if (cause == KeptBecause::repeat_work) return remark;
+  if (reason == KeptReason::repeat_work) return remark;
   return fmt::format("{}; `steelyard doctor {}` names the source lines", remark,
                      record.command.empty() ? "PROGRAM" : record.command.front());
 }
@@ -43,8 +43,8 @@ std::string remark_of(const std::vector<int>& ranks, std::size_t all, const std:
 }
 
 bool is_remarked(const RunRecord& record, const std::vector<int>& ranks, const std::string& reason) {
-  for (const KeptBecause cause : kKeptCauses) {
-    if (reason == kept_reason(cause) && !kept_remark(record, cause).empty()) return true;
+  for (const KeptReason kept : kKeptReasons) {
+    if (reason == kept_reason(kept) && !kept_remark(record, kept).empty()) return true;
   }
   return std::ranges::find(record.remarks, remark_of(ranks, record.ranks.size(), fixed_remark(reason))) !=
          record.remarks.end();

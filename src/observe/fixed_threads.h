@@ -12,17 +12,17 @@
 namespace steelyard::observe {
 
 /// Why regions keep the program's thread count (KeptRegion::repeats_work tells which).
-enum class KeptBecause : std::uint8_t {
+enum class KeptReason : std::uint8_t {
   query_thread_ids,
   repeat_work  ///< they share out no work, so each thread repeats it
 };
-inline constexpr std::array kKeptCauses = {KeptBecause::query_thread_ids, KeptBecause::repeat_work};
+inline constexpr std::array kKeptReasons = {KeptReason::query_thread_ids, KeptReason::repeat_work};
 
 /// The reason of a rank that spends most of its time in such regions: RankRecord::fixed_reason.
-std::string kept_reason(KeptBecause cause);
+std::string kept_reason(KeptReason reason);
 /// The remark about such regions of all ranks; "" if they take too little time to matter.
 /// @param record with all kept regions and the totals of all ranks
-std::string kept_remark(const RunRecord& record, KeptBecause cause);
+std::string kept_remark(const RunRecord& record, KeptReason reason);
 
 /// The remark of a rank that keeps its thread count for this reason: Contribution::remarks.
 std::string fixed_remark(const std::string& reason);

@@ -17,19 +17,19 @@ RunRecord two_ranks() {
 TEST(FixedThreads, RegionsAreRemarkedByTheirCause) {
   RunRecord record = two_ranks();
   record.kept_regions = {{"app+0x10", "smooth", false, 2, 1.0}};
-  EXPECT_EQ(kept_remark(record, KeptBecause::query_thread_ids),
+  EXPECT_EQ(kept_remark(record, KeptReason::query_thread_ids),
             "regions that query thread IDs kept their thread count (1 region, 50 % of the time in regions): smooth; "
             "`steelyard doctor PROGRAM` names the source lines");
-  EXPECT_EQ(kept_remark(record, KeptBecause::repeat_work), "");
+  EXPECT_EQ(kept_remark(record, KeptReason::repeat_work), "");
   record.kept_regions[0].time = 0.001;
-  EXPECT_EQ(kept_remark(record, KeptBecause::query_thread_ids), "") << "too little time";
+  EXPECT_EQ(kept_remark(record, KeptReason::query_thread_ids), "") << "too little time";
 }
 
 TEST(FixedThreads, AReasonIsRemarkedWithItsRegions) {
   RunRecord record = two_ranks();
   record.kept_regions = {{"app+0x10", "smooth", true, 2, 1.0}};
-  EXPECT_TRUE(is_remarked(record, {0}, kept_reason(KeptBecause::repeat_work)));
-  EXPECT_FALSE(is_remarked(record, {0}, kept_reason(KeptBecause::query_thread_ids)));
+  EXPECT_TRUE(is_remarked(record, {0}, kept_reason(KeptReason::repeat_work)));
+  EXPECT_FALSE(is_remarked(record, {0}, kept_reason(KeptReason::query_thread_ids)));
 }
 
 TEST(FixedThreads, AReasonIsRemarkedForTheSameRanks) {

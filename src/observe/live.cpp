@@ -75,7 +75,7 @@ void LiveBoard::publish(const std::vector<DecisionRecord>& decisions) {
     to.outcome = static_cast<std::int32_t>(decision.outcome);
     to.repeats = decision.repeats;
     copy_text(to.what, decision.what);
-    copy_text(to.why, decision.why);
+    copy_text(to.reason, decision.reason);
   }
   job_->turn.store(next, std::memory_order_release);
 }
@@ -170,7 +170,7 @@ bool read_live(const void* memory, std::size_t bytes, LiveView& view) {
   read.host = text_of(facts.host, sizeof(facts.host));
   read.batch_job = text_of(facts.batch_job, sizeof(facts.batch_job));
   read.command = text_of(facts.command, sizeof(facts.command));
-  read.nothing_moves = text_of(facts.nothing_moves, sizeof(facts.nothing_moves));
+  read.immovable_reason = text_of(facts.immovable_reason, sizeof(facts.immovable_reason));
   read.resizable = facts.resizable != 0;
   read.unreleased = job->unreleased.load(std::memory_order_relaxed);
   for (const auto& owner : job->owner) read.owner.push_back(owner.load(std::memory_order_relaxed));
@@ -205,7 +205,7 @@ bool read_live(const void* memory, std::size_t bytes, LiveView& view) {
         static_cast<Outcome>(std::clamp(from.outcome, 0, static_cast<int>(std::size(kOutcomeNames)) - 1));
     decision.repeats = from.repeats;
     decision.what = text_of(from.what, sizeof(from.what));
-    decision.why = text_of(from.why, sizeof(from.why));
+    decision.reason = text_of(from.reason, sizeof(from.reason));
   }
   view = std::move(read);
   return true;

@@ -31,7 +31,7 @@ struct alignas(64) LiveJob {
     std::int32_t outcome;
     std::int32_t repeats;
     char what[120];
-    char why[200];
+    char reason[200];
   };
   /// The latest decisions, the newest last. Two of these take turns, so that one can be read while the other is
   /// written.
@@ -47,8 +47,8 @@ struct alignas(64) LiveJob {
     char host[64];
     char batch_job[64];  ///< "" outside of one
     char command[256];
-    char nothing_moves[200];  ///< why no core can move; "" where cores can
-    std::int32_t resizable;   ///< the leader accepts requests for other cores
+    char immovable_reason[200];  ///< why no core can move; "" where cores can
+    std::int32_t resizable;      ///< the leader accepts requests for other cores
   };
 
   /// Encoding: owners of CPUs. kSibling: a further hardware thread of a core, which has no owner. kFree: no process's.
@@ -128,7 +128,7 @@ struct LiveView {
   };
   int node = 0, nodes = 0, ranks = 0, cores = 0;
   std::int64_t start = 0;
-  std::string version, host, batch_job, command, nothing_moves;
+  std::string version, host, batch_job, command, immovable_reason;
   std::vector<Process> processes;
   std::vector<DecisionRecord> decisions;  ///< the newest last
   bool resizable = false;

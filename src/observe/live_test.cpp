@@ -84,7 +84,7 @@ TEST(Live, KeepsTheLatestDecisions) {
   for (int i = 0; i < 7; ++i) {
     DecisionRecord& decision = decisions.emplace_back();
     decision.what = std::to_string(i);
-    decision.why = std::string(500, 'w');
+    decision.reason = std::string(500, 'w');
     decision.outcome = Outcome::undone;
     board.publish(decisions);
     ASSERT_TRUE(read_live(memory.data(), memory.bytes, view));
@@ -92,7 +92,7 @@ TEST(Live, KeepsTheLatestDecisions) {
     EXPECT_EQ(view.decisions.back().what, std::to_string(i));
   }
   EXPECT_EQ(view.decisions.front().what, "3");
-  EXPECT_EQ(view.decisions.front().why.size(), 199u);
+  EXPECT_EQ(view.decisions.front().reason.size(), 199u);
   EXPECT_EQ(view.decisions.front().outcome, Outcome::undone);
   board.publish(std::vector<DecisionRecord>{});
   ASSERT_TRUE(read_live(memory.data(), memory.bytes, view));
@@ -255,7 +255,7 @@ TEST(Live, ReadsTextsThatATerminalCanShow) {
   LiveJob::Facts facts = some_job();
   copy_text(facts.host, "n\0331");
   copy_text(facts.command, "./a\033[2J\n");
-  copy_text(facts.nothing_moves,
+  copy_text(facts.immovable_reason,
             "\xc2\x9b"
             "2J");
   board.open(facts);
@@ -266,7 +266,7 @@ TEST(Live, ReadsTextsThatATerminalCanShow) {
   ASSERT_TRUE(read_live(memory.data(), memory.bytes, view));
   EXPECT_EQ(view.host, "n?1");
   EXPECT_EQ(view.command, "./a?[2J?");
-  EXPECT_EQ(view.nothing_moves, "?2J");
+  EXPECT_EQ(view.immovable_reason, "?2J");
   EXPECT_EQ(view.decisions.at(0).what, "?c");
 }
 

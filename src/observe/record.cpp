@@ -22,7 +22,7 @@ namespace {
 /// Equal declined decisions are one, with a count.
 bool repeats(const DecisionRecord& a, const DecisionRecord& b) {
   return a.outcome == Outcome::declined && b.outcome == Outcome::declined && a.node == b.node &&
-         a.capability == b.capability && a.what == b.what && a.why == b.why;
+         a.capability == b.capability && a.what == b.what && a.reason == b.reason;
 }
 
 void merge_repeats(std::vector<DecisionRecord>& decisions) {
@@ -168,8 +168,8 @@ void merge(RunRecord& record, std::vector<Contribution> contributions) {
   std::stable_sort(record.loops.begin(), record.loops.end(), [](auto& a, auto& b) { return a.time > b.time; });
   std::ranges::stable_sort(record.kept_regions, std::greater(), &KeptRegion::time);
   std::ranges::stable_sort(record.other_regions, std::greater(), &OtherRegion::time);
-  for (const KeptBecause cause : kKeptCauses) {
-    if (std::string remark = kept_remark(record, cause); !remark.empty()) record.remarks.push_back(std::move(remark));
+  for (const KeptReason reason : kKeptReasons) {
+    if (std::string remark = kept_remark(record, reason); !remark.empty()) record.remarks.push_back(std::move(remark));
   }
 
   correct_oversubscription(record);

@@ -83,7 +83,7 @@ struct DecisionRecord {
   int node = 0;
   std::string capability;                      ///< "cores"
   std::string what;                            ///< "threads 6,6,6,6 -> 9,5,5,5"
-  std::string why;                             ///< a sentence
+  std::string reason;                          ///< a sentence
   double forecast_gain = 0;                    ///< fraction of the iteration time, 0.24 = 24 %
   double forecast_low = 0, forecast_high = 0;  ///< by the measurement uncertainty
   double cost = 0;                             ///< s
@@ -135,7 +135,7 @@ struct LoopRecord {
   long iterations = 0;   ///< of all executions
   int threads = 0;       ///< of those executions that took longest; 0: not known
   std::string strategy;  ///< the one at the end; "runtime" where it was left to the OpenMP runtime
-  std::string why;       ///< a sentence
+  std::string reason;    ///< a sentence
   double time = 0;    ///< s in all executions, of the rank where that is most; estimated from those that were measured
   double idle = 0;    ///< fraction of its threads' time, lately
   double stolen = 0;  ///< fraction of its iterations that others than their owners ran, lately

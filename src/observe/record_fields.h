@@ -111,7 +111,7 @@ void fields(auto& io, Is<DecisionRecord> auto& d) {
   io("node", d.node);
   io("capability", d.capability);
   io("what", d.what);
-  io("why", d.why);
+  io("why", d.reason);
   io("forecast_gain", d.forecast_gain);
   io.bounds("forecast", "noise", d.forecast_gain, d.forecast_low, d.forecast_high);
   io("cost", d.cost);
@@ -145,7 +145,7 @@ void fields(auto& io, Is<LoopRecord> auto& l) {
   io("iterations", l.iterations);
   io("threads", l.threads);
   io("strategy", l.strategy);
-  io("why", l.why);
+  io("why", l.reason);
   io("time", l.time);
   io("idle", l.idle);
   io("stolen", l.stolen);

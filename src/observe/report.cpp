@@ -113,8 +113,8 @@ std::string loops(const RunRecord& record) {
                l.threads > 0 ? fmt::format("{}", l.threads) : "", l.time > 0 ? duration(l.time) : "",
                l.time > 0 ? percent(l.idle, 1) : "", l.time > 0 ? percent(l.stolen, 1) : "", l.strategy,
                l.against.empty() ? "not measured" : with_bounds(l.gain, l.gain_low, l.gain_high), l.against});
-    if (!l.why.empty() && l.why != "asked for")
-      reasons += paragraph(fmt::format("  {}, {}: ", l.site, l.strategy), l.why);
+    if (!l.reason.empty() && l.reason != "asked for")
+      reasons += paragraph(fmt::format("  {}, {}: ", l.site, l.strategy), l.reason);
   }
   return "\nLoops\n" + table.text() + reasons;
 }
@@ -148,7 +148,7 @@ std::string decision(const DecisionRecord& d) {
                 fmt::format("node {}, {}: {}{}", d.node, d.capability, d.what.empty() ? "no plan" : d.what,
                             d.repeats > 1 ? fmt::format(" ({} times)", d.repeats) : ""));
   constexpr std::string_view kIndent = "             ";
-  if (!d.why.empty()) out += paragraph(kIndent, "why: " + d.why);
+  if (!d.reason.empty()) out += paragraph(kIndent, "why: " + d.reason);
   const bool was_forecast = d.forecast_gain != 0 || d.forecast_low != 0 || d.forecast_high != 0 || d.cost != 0;
   if (d.outcome == Outcome::declined && !was_forecast) return out;
   std::string outcome = fmt::format("{}: forecast {} less time, cost {}", kOutcomeNames[static_cast<int>(d.outcome)],

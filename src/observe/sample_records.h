@@ -78,7 +78,7 @@ inline DecisionRecord sample_move(double time, int node, Outcome outcome) {
   move.node = node;
   move.capability = "cores";
   move.what = "threads 6,6,6,6,6,6,6,6 -> 9,7,7,6,6,5,4,4";
-  move.why = "integer optimum: the slowest rank computes 0.061 -> 0.048 s per step, gain 22.1 %, uncertainty 1.2 %";
+  move.reason = "integer optimum: the slowest rank computes 0.061 -> 0.048 s per step, gain 22.1 %, uncertainty 1.2 %";
   move.forecast_gain = 0.221;
   move.forecast_low = 0.209;
   move.forecast_high = 0.233;
@@ -113,7 +113,7 @@ inline RunRecord rich_run() {
   record.nodes.push_back(node);
   DecisionRecord declined = sample_move(0.4, 0, Outcome::declined);
   declined.what.clear();
-  declined.why = "the loads are new: waiting for a second window that agrees";
+  declined.reason = "the loads are new: waiting for a second window that agrees";
   declined.repeats = 3;
   record.decisions.push_back(declined);
   record.loops.push_back({"app+0x1a2b", 2, 400, 400'000, 6, "steal", "the fastest of those tried", 0.9, 0.02, 0.06,

@@ -37,8 +37,8 @@ std::unique_ptr<Capability> make_cores();
 std::unique_ptr<Capability> make_loops();
 std::unique_ptr<Capability> make_collectives();
 
-/// Why no core moves and none is lent on this node; empty if they can.
-std::string why_no_core_moves(const Session& session);
+/// Why no core of this node can move or be lent; empty if cores can.
+std::string immovable_reason(const Session& session);
 /// The value of an option as the user writes it.
 std::string text_of_option(std::string_view name);
 

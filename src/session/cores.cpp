@@ -73,12 +73,12 @@ class Cores final : public Capability {
     if (session.lends) return cores + ", lending on";
     const base::Options& options = base::options();
     // The rest of the reason follows in the summary.
-    std::string problem = cores_->problem();
-    if (options.summary) problem = problem.substr(0, problem.find(':'));
-    const std::string why = !options.lending                    ? ""
-                            : options.wait != base::Wait::sleep ? " (--wait=poll)"
-                                                                : fmt::format(" ({})", problem);
-    return cores + ", lending off" + why;
+    std::string reason = cores_->immovable_reason();
+    if (options.summary) reason = reason.substr(0, reason.find(':'));
+    const std::string note = !options.lending                    ? ""
+                             : options.wait != base::Wait::sleep ? " (--wait=poll)"
+                                                                 : fmt::format(" ({})", reason);
+    return cores + ", lending off" + note;
   }
 
   void contribute(const Session& session, observe::Contribution& part) const override {
@@ -133,9 +133,9 @@ class Cores final : public Capability {
 
 std::unique_ptr<Capability> make_cores() { return std::make_unique<Cores>(); }
 
-std::string why_no_core_moves(const Session& session) {
+std::string immovable_reason(const Session& session) {
   if (!session.segment_problem.empty()) return session.segment_problem;
-  if (session.cores != nullptr) return session.cores->problem();
+  if (session.cores != nullptr) return session.cores->immovable_reason();
   return base::options().observe ? "only observing (--observe)"
          : session.start.language == "none"
              ? "the program uses no MPI, so there is no other rank to exchange cores with"

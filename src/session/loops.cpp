@@ -12,13 +12,13 @@ namespace steelyard::session {
 
 namespace {
 
-std::string why_no_virtual_threads(const Session& session) {
+std::string no_virtual_threads_reason(const Session& session) {
   const Regions::Dependent& longest = session.regions.dependent;
   if (longest.body != nullptr) {
     const auto place = reinterpret_cast<std::uint64_t>(longest.body);
     const std::string function = partition::function_names({place}).front();
     return fmt::format("the longest one with static loops of gcc, {}, {}",
-                       function.empty() ? loops::site_name(place) : "in " + function, longest.why_not);
+                       function.empty() ? loops::site_name(place) : "in " + function, longest.reason);
   }
   return "none whose thread queries all belong to static loops of gcc has run twice with two threads";
 }
@@ -41,7 +41,7 @@ class Loops final : public Capability {
     const base::Options& options = base::options();
     part.loops = loop_records();
     if (options.virtual_threads > 1 && !options.observe && session.activity.totals().virtual_regions == 0)
-      part.remarks.push_back("--virtual-threads found no suitable region: " + why_no_virtual_threads(session));
+      part.remarks.push_back("--virtual-threads found no suitable region: " + no_virtual_threads_reason(session));
     if (std::string left_out = loops::left_out_of_replay(); !left_out.empty())
       part.remarks.push_back(std::move(left_out));
   }

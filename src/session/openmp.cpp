@@ -116,7 +116,7 @@ void meet_late_runtime(Session& session, bool gnu) {
 bool matters(const Session& session, const observe::Site& site) {
   if (base::options().virtual_threads > 0) return true;
   if (session.cores == nullptr || !session.cores->changes_threads()) return false;
-  // The other causes hold whatever regions ask; this one comes and goes with what is known of them.
+  // The other reasons hold whatever regions ask; this one comes and goes with what is known of them.
   const std::string& fixed = g_limits.fixed_reason();
   if (!fixed.empty() && &fixed != &g_limits.reasons[ThreadLimits::regions]) return false;
   // Natively, each process would run a thread on every core of its affinity mask: its share is less.
@@ -172,10 +172,10 @@ void note_pool(Session& session, const observe::Site& site, std::int64_t wall) {
   session.processes[session.me].pool_threads.store(loses ? regions.pool_threads : 0, std::memory_order_relaxed);
 }
 
-std::string why_fixed(Regions::Fixed fixed, int team) {
+std::string fixed_reason(Regions::Fixed fixed, int team) {
   if (fixed == Regions::Fixed::no) return "";
-  if (fixed == Regions::Fixed::by_queries) return observe::kept_reason(observe::KeptBecause::query_thread_ids);
-  if (fixed == Regions::Fixed::by_repeated_work) return observe::kept_reason(observe::KeptBecause::repeat_work);
+  if (fixed == Regions::Fixed::by_queries) return observe::kept_reason(observe::KeptReason::query_thread_ids);
+  if (fixed == Regions::Fixed::by_repeated_work) return observe::kept_reason(observe::KeptReason::repeat_work);
   return fmt::format("the program fixes the thread count of its regions by num_threads({}){}", team,
                      team == 1 ? " or an if clause" : "");
 }
@@ -204,7 +204,7 @@ void note_fixed(Session& session, observe::Site& site, std::int64_t wall) {
   }
   note_pool(session, site, wall);
   if (const Regions::Fixed now = regions.fixed(); now != std::exchange(regions.was_fixed, now))
-    fix(ThreadLimits::regions, why_fixed(now, regions.team));
+    fix(ThreadLimits::regions, fixed_reason(now, regions.team));
 }
 
 }  // namespace
@@ -216,8 +216,8 @@ const std::string& ThreadLimits::fixed_reason() const {
 
 ThreadLimits& limits() { return g_limits; }
 
-void fix(ThreadLimits::Cause cause, std::string reason) {
-  g_limits.reasons[cause] = std::move(reason);
+void fix(ThreadLimits::Reason reason, std::string sentence) {
+  g_limits.reasons[reason] = std::move(sentence);
   if (g_session != nullptr) g_session->processes[g_session->me].fixed.store(g_limits.fixed_reason().empty() ? 0 : 1);
 }
 

@@ -33,17 +33,18 @@ base::Status declare_cores(int cores) {
   return {};
 }
 
-std::string why_cores_stay() {
+std::string immovable_reason() {
   if (g_session == nullptr) return inactive_reason();
   if (g_session->held) return "the program is in a phase, or has pushed a binding (steelyard/phases.h)";
-  return why_no_core_moves(*g_session);
+  return immovable_reason(*g_session);
 }
 
 namespace {
 
 /// Null if no core can move. From the first call that can move one on, no plan changes this process's cores.
 cores::Cores* moved_cores() {
-  if (g_session == nullptr || g_session->held || g_session->cores == nullptr || !g_session->cores->problem().empty())
+  if (g_session == nullptr || g_session->held || g_session->cores == nullptr ||
+      !g_session->cores->immovable_reason().empty())
     return nullptr;
   moved_by_program();
   return g_session->cores;

@@ -6,7 +6,7 @@
 #include "base/status.h"
 
 // Cores that the program lends and acquires itself (steelyard/cores.h). The primary thread calls these functions,
-// outside of parallel regions. From the first of these calls on, except why_cores_stay(), no plan changes this
+// outside of parallel regions. From the first of these calls on, except immovable_reason(), no plan changes this
 // process's cores.
 namespace steelyard::session {
 
@@ -14,7 +14,7 @@ namespace steelyard::session {
 /// warns: programs seldom look at the status.
 base::Status declare_cores(int cores);
 /// Empty if this process can lend and acquire cores now; otherwise why not: then the others do nothing and return 0.
-std::string why_cores_stay();
+std::string immovable_reason();
 /// The CPUs that this process uses, its own first; if no core can move, those of the calling thread's affinity mask.
 std::vector<int> cpus_in_use();
 /// Takes own cores that have come free. Returns the CPUs in use, less those that other processes have asked for.

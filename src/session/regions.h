@@ -49,7 +49,7 @@ struct Regions {
     std::int64_t wall;    ///< ns
   };
   std::vector<Kept> kept;
-  /// Why most of the time goes by in regions whose thread count must not change: the cause with most time.
+  /// Why most of the time goes by in regions whose thread count must not change: the reason with most time.
   enum class Fixed { no, by_clause, by_queries, by_repeated_work };
   Fixed fixed() const {
     if ((fixed_wall + kept_wall) * 2 <= wall) return Fixed::no;
@@ -62,10 +62,11 @@ struct Regions {
   struct Dependent {
     const void* body = nullptr;  ///< null if there is none
     float own_ns = 0;            ///< of its executions until it was decoded
-    std::string why_not;         ///< see partition::why_not_independent()
+    std::string reason;          ///< see partition::why_not_independent()
     /// May be called before each execution: allocates only if there is something new to say.
-    void see(const void* its_body, float ns, std::string_view why) {
-      if (its_body == body ? why != why_not : body == nullptr || ns >= own_ns) *this = {its_body, ns, std::string(why)};
+    void see(const void* its_body, float ns, std::string_view its_reason) {
+      if (its_body == body ? its_reason != reason : body == nullptr || ns >= own_ns)
+        *this = {its_body, ns, std::string(its_reason)};
     }
   } dependent;
 };

@@ -168,7 +168,7 @@ void show_job(Session& session) {
   observe::copy_text(job.host, host_name());
   observe::copy_text(job.batch_job, base::options().batch_job);
   observe::copy_text(job.command, fmt::format("{}", fmt::join(base::options().command_line(), " ")));
-  observe::copy_text(job.nothing_moves, why_no_core_moves(session));
+  observe::copy_text(job.immovable_reason, immovable_reason(session));
   job.resizable = session.cores != nullptr && session.cores->resizable() ? 1 : 0;
   if (session.cores != nullptr) {
     session.cores->show_siblings(*session.progress.live);
@@ -269,7 +269,7 @@ observe::NodeRecord node_record(const Session& session) {
   node.topology = session.topology.summary;
   node.emulated = session.topology.emulated;
   node.cores = session.node_cores;
-  if (session.cores == nullptr) node.nothing_moved = why_no_core_moves(session);
+  if (session.cores == nullptr) node.nothing_moved = immovable_reason(session);
   return node;
 }
 

@@ -39,8 +39,8 @@ struct ThreadLimits {
   /// Threads that the program has declared, which are not OpenMP's (declare_cores()). Negative: none; 0: one for each
   /// core of the affinity mask.
   int declared = -1;
-  /// Why the thread count must not change at all, the gravest first. Each cause comes and goes by itself.
-  enum Cause { unseen, late, data, several_threads, phases, moved_by_program, set_by_program, regions };
+  /// Why the thread count must not change at all, the gravest first. Each reason comes and goes by itself.
+  enum Reason { unseen, late, data, several_threads, phases, moved_by_program, set_by_program, regions };
   std::array<std::string, 8> reasons;
   const std::string& fixed_reason() const;  ///< the first of them; empty where the count may change
 };
@@ -104,8 +104,8 @@ bool in_region();
 /// From the primary thread: if other threads have begun regions, this process keeps its cores from now on.
 void respect_other_threads(Session& session);
 ThreadLimits& limits();
-/// From now on, `cause` keeps the thread count of this process; not any more if `reason` is empty.
-void fix(ThreadLimits::Cause cause, std::string reason);
+/// The thread count of this process must not change for this reason, until the same reason is given without a sentence.
+void fix(ThreadLimits::Reason reason, std::string sentence);
 /// The program has called omp_set_num_threads(count).
 void note_set_by_program(int count);
 /// True where Steelyard may change thread counts at all.

@@ -46,7 +46,8 @@ bool choose_source(const Session& session, std::int64_t now, observe::TickSource
 // Regions mark no step once all processes have marks of a surer source, or if no cores move.
 bool regions_may_mark(const Session& session, std::int64_t now) {
   using observe::TickSource;
-  if (session.steps.ticks == nullptr || session.cores == nullptr || !session.cores->problem().empty()) return false;
+  if (session.steps.ticks == nullptr || session.cores == nullptr || !session.cores->immovable_reason().empty())
+    return false;
   const auto own = [&](TickSource source) { return session.steps.ticks->count(session.me, source); };
   if (std::max(own(TickSource::step), own(TickSource::collective)) < kFewestTicks) return true;
   TickSource source;
@@ -86,7 +87,7 @@ void answer_request(Session& session, std::int64_t now) {
   if (!live.asked(request)) return;
   const double time = base::seconds(now - session.start.time);
   const std::string refusal =
-      session.cores != nullptr ? session.cores->resize(request.cpus, time, request.who) : why_no_core_moves(session);
+      session.cores != nullptr ? session.cores->resize(request.cpus, time, request.who) : immovable_reason(session);
   if (session.cores != nullptr) {
     session.cores->show_owners(live);
     live.publish(session.cores->decisions());

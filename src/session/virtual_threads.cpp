@@ -29,9 +29,9 @@ int virtual_threads(Session& session, observe::Site& site, int threads, const vo
   if (site.division == Division::seen && !may_decode(session, now)) {
     session.regions.dependent.see(body, site.own_ns, "has not been analysed: that would exceed --exploration");
   } else if (site.division == Division::seen) {
-    const std::string why_not = partition::why_not_independent(body);
-    site.division = why_not.empty() ? Division::independent : Division::whole;
-    if (!why_not.empty()) session.regions.dependent.see(body, site.own_ns, why_not);
+    const std::string reason = partition::why_not_independent(body);
+    site.division = reason.empty() ? Division::independent : Division::whole;
+    if (!reason.empty()) session.regions.dependent.see(body, site.own_ns, reason);
   }
   if (site.division != Division::independent) return 0;
   if (const long forced = base::options().virtual_threads; forced > 0) return static_cast<int>(forced) * threads;

@@ -32,7 +32,7 @@ struct LoopSite {
   std::atomic<loops::Loop*> loop = nullptr;  ///< null while all of its executions were the runtime's
   std::atomic<std::uint64_t> executions = 0, iterations = 0, left = 0;
   std::atomic<std::uint64_t> shrinking = 0;  ///< see set_division()
-  std::atomic<Left> why = Left::other;
+  std::atomic<Left> reason = Left::other;
 };
 
 namespace {
@@ -191,11 +191,11 @@ bool loop_begun(std::uint64_t address, const std::optional<loops::Space>& space,
   here->loop = Place::Loop::runtimes;
   const bool left_to_runtime = std::exchange(here->left_next, false);
   if (!takes_loops() || here->region == nullptr) return false;
-  std::optional<Left> why = reason_to_leave();
-  if (left_to_runtime) why = Left::ordered;
-  if (!why && !space) why = Left::other;
-  if (why) {
-    loop_left(address, *why);
+  std::optional<Left> reason = reason_to_leave();
+  if (left_to_runtime) reason = Left::ordered;
+  if (!reason && !space) reason = Left::other;
+  if (reason) {
+    loop_left(address, *reason);
     return false;
   }
   chunk = std::max<std::uint64_t>(1, chunk);
@@ -224,7 +224,7 @@ bool loop_begun(std::uint64_t address, const std::optional<loops::Space>& space,
   return true;
 }
 
-void loop_left(std::uint64_t address, Left why) {
+void loop_left(std::uint64_t address, Left reason) {
   Place* const here = place();
   if (here == nullptr) return;
   worksharing_begun();
@@ -232,7 +232,7 @@ void loop_left(std::uint64_t address, Left why) {
   here->left_next = false;
   if (here->thread != 0 || here->threads < 2 || !takes_loops()) return;
   LoopSite& site = site_at(address);
-  site.why.store(why, std::memory_order_relaxed);
+  site.reason.store(reason, std::memory_order_relaxed);
   site.left.fetch_add(1, std::memory_order_relaxed);
 }
 
@@ -248,8 +248,8 @@ void waited_in_collective(std::int64_t ns) {
 
 namespace {
 
-std::string_view reason(Left why) {
-  switch (why) {
+std::string_view sentence_of(Left reason) {
+  switch (reason) {
     case Left::ordered: return "left to the OpenMP runtime: its iterations depend on each other's order";
     case Left::monotonic: return "left to the OpenMP runtime: compiled for chunks that come in ascending order";
     case Left::cancellable:
@@ -270,7 +270,7 @@ observe::LoopRecord record_of(const std::string& site, const loops::Loop& loop, 
   loops::Description said = loops::describe(loop);
   record.threads = said.threads;
   record.strategy = said.strategy;
-  record.why = std::move(said.why);
+  record.reason = std::move(said.reason);
   record.time = static_cast<double>(executions) * said.mean_ns * 1e-9;
   record.idle = said.idle;
   record.stolen = said.stolen;
@@ -307,7 +307,7 @@ std::vector<observe::LoopRecord> loop_records() {
       record.site = place;
       record.executions = static_cast<long>(left);
       record.strategy = "runtime";
-      record.why = reason(site.why.load(std::memory_order_relaxed));
+      record.reason = sentence_of(site.reason.load(std::memory_order_relaxed));
       records.push_back(std::move(record));
     }
   }

@@ -116,7 +116,7 @@ enum class Schedule {
 bool loop_begun(std::uint64_t site, const std::optional<loops::Space>& space, std::uint64_t chunk,
                 Schedule schedule = Schedule::dynamic);
 /// It begins one that is not for us.
-void loop_left(std::uint64_t site, Left why);
+void loop_left(std::uint64_t site, Left reason);
 /// The next iterations of this thread in a loop of ours, in numbers of iterations; false where there are none.
 struct Part {
   std::uint64_t begin = 0, end = 0;

@@ -14,12 +14,12 @@ LITERAL = re.compile(r'"((?:[^"\\]|\\.)*)"')
 # Where reasons are made: a file, and the start of a statement that gives a reason, up to its text. The statement ends
 # at its semicolon.
 SOURCES = [
-    ("src/cores/policy.cpp", r"verdict\.why\s*="),
+    ("src/cores/policy.cpp", r"verdict\.reason\s*="),
     ("src/cores/rule.cpp", r"(?<=    )return (?=\"|fmt::format)"),
     ("src/cores/rule.cpp", r"return (?=\")"),
-    ("src/cores/sabo.cpp", r"verdict\.why\s*="),
+    ("src/cores/sabo.cpp", r"verdict\.reason\s*="),
     ("src/cores/planner.cpp", r"node\.nothing_moved\s*="),
-    ("src/cores/planner.cpp", r"decision\.why\s*= fmt"),
+    ("src/cores/planner.cpp", r"decision\.reason\s*= fmt"),
     ("src/cores/owners.cpp", r"return \{\"\w+\",\s*(?=fmt::format\(\s*\"more)"),
     ("src/cores/resize.cpp", r"return (?=fmt::format\(\"\{\} core)"),
     ("src/cli/change_cores.cpp", r"refuse\((?!const)(?=[^;]*\")"),
@@ -39,7 +39,7 @@ SOURCES = [
     ("src/session/openmp.cpp", r"fix\(ThreadLimits::\w+,"),
     ("src/session/openmp.cpp", r"return (?=\"regions that|fmt::format\(\"the program fixes)"),
     ("src/session/cores.cpp", r"return base::options\(\)\.observe"),
-    ("src/session/cores.cpp", r"const std::string why ="),
+    ("src/session/cores.cpp", r"const std::string note ="),
     ("src/session/cores.cpp", r"remarks\.emplace_back\("),
     ("src/session/cores.cpp", r"remarks\.push_back\("),
     ("src/session/collectives.cpp", r"remarks\.emplace_back\("),
@@ -65,7 +65,7 @@ SOURCES = [
     ("src/cli/doctor_ranks.cpp", r"\bnote\(fmt::format\("),
     ("src/cli/other_tools.cpp", r"remarks\.push_back\("),
     ("src/cli/slurm.cpp", r"\{false,"),
-    ("src/cli/wrappers.cpp", r"decision\.sentence = fmt::format\("),
+    ("src/cli/wrappers.cpp", r"decision\.reason = fmt::format\("),
     ("src/intercept/accelerator.cpp", r"warn_once\("),
     ("src/intercept/awaiting.cpp", r"base::say(?:_in_handler)?\("),
     ("src/intercept/mpi/bootstrap.cpp", r"base::warn\("),
