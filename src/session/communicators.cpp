@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "session/communicators.h"
 
+#include <algorithm>
 #include <span>
 #include <utility>
 #include <vector>
@@ -15,16 +16,14 @@ namespace steelyard::session {
 CommunicatorOnNode* attach_communicator(const int* members, int count) {
   Session* session = g_session;
   if (session == nullptr || session->arrivals == nullptr) return nullptr;
-  std::map<int, int> node_rank;
-  for (int p = 0; p < session->count; ++p) node_rank[session->processes[p].world_rank] = p;
+  const std::span all(members, static_cast<std::size_t>(count));
   std::vector<int> local, by_rank;
-  for (int i = 0; i < count; ++i) {
-    const auto found = node_rank.find(members[i]);
-    by_rank.push_back(found == node_rank.end() ? -1 : found->second);
-    if (found != node_rank.end()) local.push_back(found->second);
+  for (const int member : all) {
+    const int process = node_rank(*session, member);
+    by_rank.push_back(process);
+    if (process >= 0) local.push_back(process);
   }
   if (local.size() < 2) return nullptr;
-  const std::span all(members, static_cast<std::size_t>(count));
   return session->arrivals->follow(base::fnv1a(std::as_bytes(all)), std::move(local), std::move(by_rank));
 }
 
@@ -47,11 +46,14 @@ void announce(CommunicatorOnNode* communicator) {
 int local_members(const int* members, int count) {
   const Session* session = g_session;
   if (session == nullptr) return 1;
-  int found = 0;
-  for (int p = 0; p < session->count; ++p) {
-    found += static_cast<int>(std::count(members, members + count, session->processes[p].world_rank));
-  }
-  return found;
+  return static_cast<int>(
+      std::count_if(members, members + count, [&](int member) { return node_rank(*session, member) >= 0; }));
+}
+
+int node_rank(const Session& session, int world_rank) {
+  int process = 0;
+  while (process < session.count && session.processes[process].world_rank != world_rank) ++process;
+  return process < session.count ? process : -1;
 }
 
 }  // namespace steelyard::session

@@ -5,6 +5,8 @@
 // Which processes of the node take part in a collective, and whether they have arrived at it.
 namespace steelyard::session {
 
+struct Session;
+
 /// A communicator as the node sees it: the key that all its local members agree on, and their node ranks.
 using CommunicatorOnNode = node::Arrivals::Group;
 
@@ -18,5 +20,7 @@ void announce(CommunicatorOnNode* communicator);
 
 /// How many of these, by their world ranks, are on this node.
 int local_members(const int* members, int count);
+/// Node rank of the process with this rank in MPI_COMM_WORLD; -1 if it is on another node.
+int node_rank(const Session& session, int world_rank);
 
 }  // namespace steelyard::session

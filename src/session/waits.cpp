@@ -135,10 +135,8 @@ void BlockingCall::is_step_mark() {
 int BlockingCall::source() const {
   if (feeder_ >= 0) return feeder_;
   if (needs_all_ || waited_for_ < 0) return cores::Wait::kUnknown;
-  const Session& session = *g_session;
-  int process = 0;
-  while (process < session.count && session.processes[process].world_rank != waited_for_) ++process;
-  return process < session.count ? process : cores::Wait::kUnknown;
+  const int process = node_rank(*g_session, waited_for_);
+  return process >= 0 ? process : cores::Wait::kUnknown;
 }
 
 // No member continues until all have arrived, and a rank that computes has not. Other waits end as they usually do, or
