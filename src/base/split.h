@@ -17,7 +17,14 @@ inline std::vector<std::string_view> split(std::string_view text, std::string_vi
   }
 }
 
-/// The same without the empty pieces.
+/// The same without an empty last piece: a list that may end with a delimiter, and is empty where the text is.
+inline std::vector<std::string_view> items_of(std::string_view text, std::string_view delimiters) {
+  std::vector<std::string_view> items = split(text, delimiters);
+  if (items.back().empty()) items.pop_back();
+  return items;
+}
+
+/// The same as split() without the empty pieces.
 inline std::vector<std::string_view> words_of(std::string_view text, std::string_view delimiters) {
   std::vector<std::string_view> words = split(text, delimiters);
   std::erase(words, std::string_view());

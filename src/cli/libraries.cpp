@@ -12,6 +12,8 @@
 #include <iterator>
 #include <set>
 
+#include "base/split.h"
+
 namespace steelyard::cli {
 namespace {
 
@@ -56,13 +58,11 @@ std::string first_fit(const std::vector<std::string>& candidates, std::span<cons
 
 std::vector<std::string> directories(std::string_view path, const std::string& origin) {
   std::vector<std::string> result;
-  while (!path.empty()) {
-    const auto end = std::min(path.find_first_of(":;"), path.size());
-    std::string directory(path.substr(0, end));
+  for (const std::string_view item : base::items_of(path, ":;")) {
+    std::string directory(item);
     replace_all(directory, "${ORIGIN}", origin);
     replace_all(directory, "$ORIGIN", origin);
     result.push_back(directory.empty() ? "." : directory);
-    path.remove_prefix(std::min(end + 1, path.size()));
   }
   return result;
 }

@@ -8,7 +8,9 @@
 #include <initializer_list>
 #include <string_view>
 #include <utility>
+#include <vector>
 
+#include "base/split.h"
 #include "cli/launcher.h"
 #include "node/cpu_set.h"
 
@@ -27,6 +29,9 @@ std::string first_of(const Environment& environment, std::initializer_list<std::
   return {};
 }
 
+/// Reads the number with which the text begins, if it does.
+void number_in(std::string_view text, int& number) { std::from_chars(text.data(), text.data() + text.size(), number); }
+
 /// "mask_cpu:0x3" of "quiet,mask_cpu:0x3"; "" where nothing is said.
 std::string cpu_bind(const Environment& environment) {
   auto text = first_of(environment, {"SLURM_CPU_BIND"});
@@ -39,22 +44,14 @@ std::string cpu_bind(const Environment& environment) {
 
 std::string how_bound(const std::string& bind) { return bind.empty() ? "" : fmt::format(" (--cpu-bind={})", bind); }
 
-/// Up to a separator, which goes as well.
-std::string_view next_of(std::string_view& rest, char separator) {
-  const auto end = std::min(rest.find(separator), rest.size());
-  const auto item = rest.substr(0, end);
-  rest.remove_prefix(std::min(end + 1, rest.size()));
-  return item;
-}
-
 /// Of the tasks of a node in turn, beginning again at its end: "sockets,mask_cpu:0x3,0xc". Empty for another binding.
 std::vector<node::CpuSet> masks_of(std::string_view bind) {
   constexpr std::string_view kList = "mask_cpu:";
   const auto at = bind.find(kList);
   if (at == std::string_view::npos) return {};
   std::vector<node::CpuSet> masks;
-  for (auto rest = bind.substr(at + kList.size()); !rest.empty();) {
-    auto mask = node::CpuSet::parse_mask(std::string(next_of(rest, ',')));
+  for (const std::string_view item : base::items_of(bind.substr(at + kList.size()), ",")) {
+    auto mask = node::CpuSet::parse_mask(std::string(item));
     if (!mask) return {};
     masks.push_back(*std::move(mask));
   }
@@ -154,12 +151,11 @@ SlurmJob find_slurm_job(const Environment& environment) {
 int slurm_tasks_here(const Environment& environment) {
   const auto nodes = first_of(environment, {"SLURM_STEP_TASKS_PER_NODE", "SLURM_TASKS_PER_NODE"});
   int further = number_of(environment, "SLURM_NODEID");
-  for (std::string_view rest = nodes; !rest.empty();) {
-    auto item = next_of(rest, ',');  // "2(x3)": two tasks on each of three nodes
+  for (const std::string_view item : base::items_of(nodes, ",")) {  // "2(x3)": two tasks on each of three nodes
     int tasks = 0, times = 1;
-    std::from_chars(item.data(), item.data() + item.size(), tasks);
-    next_of(item, 'x');
-    if (!item.empty()) std::from_chars(item.data(), item.data() + item.size(), times);
+    const std::vector<std::string_view> parts = base::split(item, "x");
+    number_in(parts.front(), tasks);
+    if (parts.size() > 1) number_in(parts[1], times);
     if (further < times) return tasks;
     further -= times;
   }
