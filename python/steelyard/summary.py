@@ -310,10 +310,23 @@ def _gain_in_words(found: list[Gain], confidence: float) -> str:
 
 def _notes(run: Run) -> list[str]:
     notes = [*filter(None, [disturbance(run)]), *run.record["remarks"]]
-    for reason, ranks in run.ranks[run.ranks["fixed_reason"] != ""].groupby("fixed_reason"):
-        if not any(str(reason) in note for note in notes):
-            notes.append(f"{numbered('rank', [int(rank) for rank in ranks.index])}: {reason}")
+    for reason, fixed in run.ranks[run.ranks["fixed_reason"] != ""].groupby("fixed_reason"):
+        ranks = [int(rank) for rank in fixed.index]
+        if not _is_remarked(run, ranks, str(reason)):
+            notes.append(f"{numbered('rank', ranks)}: {reason}")
     return notes
+
+
+def _is_remarked(run: Run, ranks: list[int], reason: str) -> bool:
+    """True if a remark of the record says that these ranks keep their thread count for this reason.
+
+    The sentences are those of fixed_remark(), remark_of() and kept_remark() in src/observe/fixed_threads.cpp.
+    """
+    of_ranks = f"{reason}: its thread count was not changed"
+    if len(ranks) < len(run.ranks):
+        of_ranks = f"{numbered('rank', ranks).replace('–', '-').replace('…', '...')}: {of_ranks}"
+    of_regions = f"{reason} ("  # then their number and their time, of all ranks together
+    return any(remark == of_ranks or remark.startswith(of_regions) for remark in run.record["remarks"])
 
 
 def disturbance(run: Run) -> Optional[str]:

@@ -14,6 +14,26 @@ from steelyard import words
 from steelyard.summary import gains, shares, summary
 
 
+def fixed(reason, remark=None):
+    """Three ranks keep their thread count; `remark` of the record."""
+
+    def change(record):
+        for rank in record["ranks"][1:4]:
+            rank["fixed_reason"] = reason
+        if remark is not None:
+            record["remarks"].append(remark)
+
+    return change
+
+
+def test_a_reason_is_told_once(example, tmp_path):
+    """The remark about regions of all ranks has the reason of those that keep their thread count for it."""
+    reason = "regions that query thread IDs kept their thread count"
+    remark = f"{reason} (2 regions, 80 % of the time in regions): solve"
+    notes = summary(run_of(example, tmp_path, fixed(reason, remark))).notes
+    assert [note for note in notes if reason in note] == [remark]
+
+
 def run_of(example, tmp_path, change):
     record = json.loads(example.read_text())
     change(record)
@@ -265,7 +285,10 @@ def test_figures_are_those_of_the_terminal(example, terminal):
     [
         lambda record: None,
         lambda record: record.update(remarks=["the first", "the second"]),
-        lambda record: [rank.update(fixed_reason="alone") for rank in record["ranks"][1:4]],
+        fixed("alone"),
+        fixed("alone", remark="the program was left alone"),
+        fixed("alone", remark="ranks 1-3: alone: its thread count was not changed"),
+        fixed("alone", remark="rank 1: alone: its thread count was not changed"),
         busy(0),
         busy(1.2),
         busy(1.3),
