@@ -31,67 +31,72 @@ base::Status no_memory(std::uint64_t bytes, int error) {
 
 base::Status Arena::create(Transport& transport, int threads, bool receivers, std::unique_ptr<Arena>& arena) {
   std::unique_ptr<Arena> made(new Arena(transport.reach()));
-  const bool leader = transport.node_rank() == 0;
-  const std::uint64_t head =
-      whole_pages(sizeof(NodeBlock) + sizeof(ProcessBlock) * static_cast<std::uint64_t>(transport.node_size()));
   made->processes_ = transport.node_size();
   made->receivers_ = receivers ? made->processes_ : 0;
-  made->regions_ = head;
+  made->regions_ =
+      whole_pages(sizeof(NodeBlock) + sizeof(ProcessBlock) * static_cast<std::uint64_t>(transport.node_size()));
+  if (base::Status shared = made->share_head(transport, threads); !shared) return shared;
+  if (base::Status shared = made->share_workers(transport); !shared) return shared;
+  arena = std::move(made);
+  return {};
+}
 
+base::Status Arena::share_head(Transport& transport, int threads) {
+  const bool leader = transport.node_rank() == 0;
+  const std::uint64_t head = regions_;
   node::Invitation invitation;
   if (leader) {
-    made->fd_ = node::invite(invitation);
-    if (made->fd_ >= 0) invitation.error = posix_fallocate(made->fd_, 0, static_cast<off_t>(head));
+    fd_ = node::invite(invitation);
+    if (fd_ >= 0) invitation.error = posix_fallocate(fd_, 0, static_cast<off_t>(head));
   }
   transport.broadcast_in_node(&invitation, sizeof(invitation));
   int error = invitation.error;
   if (!leader && error == 0) {
-    made->fd_ = node::accept(invitation);
-    if (made->fd_ < 0) error = errno;
+    fd_ = node::accept(invitation);
+    if (fd_ < 0) error = errno;
   }
-  // First the head alone: the number of workers is in it.
-  void* memory = error == 0 ? mmap(nullptr, head, PROT_READ | PROT_WRITE, MAP_SHARED, made->fd_, 0) : MAP_FAILED;
-  if (memory != MAP_FAILED) {
-    made->base_ = static_cast<char*>(memory);
-    made->mapped_ = head;
-    ProcessBlock& me = made->process(transport.node_rank());
+  if (error == 0 && !map(head, 0)) error = errno;
+  const bool attached = base_ != nullptr;
+  if (attached) {
+    ProcessBlock& me = process(transport.node_rank());
     me.rank = transport.rank();
     me.world.store(transport.rank(), std::memory_order_relaxed);
     me.life = node::own_life();
     me.threads = threads;
-  } else if (error == 0) {
-    error = errno;
   }
-  const bool all_attached = transport.all_agree(memory != MAP_FAILED);
+  const bool all_attached = transport.all_agree(attached);
   if (leader && invitation.name[0] != '\0') shm_unlink(invitation.name);
-  if (!all_attached) return no_memory(head, error);
+  return all_attached ? base::Status() : no_memory(head, error);
+}
 
-  made->first_worker_.push_back(0);
-  for (int local = 0; local < made->processes_; ++local) {
-    made->first_worker_.push_back(made->first_worker_.back() + made->process(local).threads);
+base::Status Arena::share_workers(Transport& transport) {
+  first_worker_.push_back(0);
+  for (int local = 0; local < processes_; ++local)
+    first_worker_.push_back(first_worker_.back() + process(local).threads);
+  const bool ready = map(region(blocks()), MAP_NORESERVE) && allocate_own(transport.node_rank());
+  const int error = ready ? 0 : errno;
+  if (transport.all_agree(ready)) {
+    madvise(base_, mapped_, MADV_DONTDUMP);
+    return {};
   }
-  const std::uint64_t whole = made->region(made->blocks());
-  memory = mmap(nullptr, whole, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, made->fd_, 0);
-  bool ready = memory != MAP_FAILED;
-  if (ready) {
-    munmap(made->base_, made->mapped_);
-    made->base_ = static_cast<char*>(memory);
-    made->mapped_ = whole;
-    madvise(memory, whole, MADV_DONTDUMP);
-    for (int worker = made->first_worker(transport.node_rank()); worker < made->first_worker(transport.node_rank() + 1);
-         ++worker) {
-      ready = ready && made->allocate(made->region(worker), whole_pages(sizeof(WorkerBlock)));
-    }
-    if (receivers) {
-      const int receiver = made->receiver(transport.node_rank());
-      ready = ready && made->allocate(made->region(receiver), whole_pages(sizeof(WorkerBlock)));
-    }
+  return no_memory(sizeof(WorkerBlock) * static_cast<std::uint64_t>(blocks()), error);
+}
+
+bool Arena::map(std::uint64_t bytes, int flags) {
+  void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | flags, fd_, 0);
+  if (memory == MAP_FAILED) return false;
+  if (base_ != nullptr) munmap(base_, mapped_);
+  base_ = static_cast<char*>(memory);
+  mapped_ = bytes;
+  return true;
+}
+
+bool Arena::allocate_own(int local) const {
+  const std::uint64_t bytes = whole_pages(sizeof(WorkerBlock));
+  for (int worker = first_worker(local); worker < first_worker(local + 1); ++worker) {
+    if (!allocate(region(worker), bytes)) return false;
   }
-  error = ready ? 0 : errno;
-  if (!transport.all_agree(ready))
-    return no_memory(sizeof(WorkerBlock) * static_cast<std::uint64_t>(made->blocks()), error);
-  arena = std::move(made);
-  return {};
+  return receivers_ == 0 || allocate(region(receiver(local)), bytes);
 }
 
 Arena::~Arena() {

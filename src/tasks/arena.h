@@ -99,6 +99,15 @@ class Arena {
 
  private:
   explicit Arena(std::uint64_t reach) : reach_(reach) {}
+  /// Creates the file at the first process of the node, and maps its head: NodeBlock and ProcessBlocks. The number of
+  /// workers follows from them. Collective over all ranks.
+  base::Status share_head(Transport& transport, int threads);
+  /// Maps the whole file, with the regions of the workers. Collective over all ranks.
+  base::Status share_workers(Transport& transport);
+  /// Maps the first `bytes` of the file in place of what was mapped. Otherwise returns false, with errno.
+  bool map(std::uint64_t bytes, int flags);
+  /// Allocates the WorkerBlocks of this process. Otherwise returns false, with errno.
+  bool allocate_own(int local) const;
   std::uint64_t region(int worker) const { return regions_ + static_cast<std::uint64_t>(worker) * reach_; }
   /// Allocates this part of the file. Otherwise returns false, with errno.
   bool allocate(std::uint64_t offset, std::uint64_t bytes) const;
