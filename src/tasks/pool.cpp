@@ -28,6 +28,16 @@ base::Status Pool::run(Consumer consumer) {
         "a run of a task pool was called in a task or by a consumer of results: the pool is in a run already");
   const Worker::Here here(primary());
   const std::int64_t start = now();
+  begin_run(consumer);
+  const TerminationRounds::Outcome outcome = work();
+  end_run();
+  totals_.run_seconds += base::seconds(now() - start);
+  if (outcome != TerminationRounds::Outcome::failed) return {};
+  abandon();
+  return failure_status();
+}
+
+void Pool::begin_run(Consumer consumer) {
   consumer_ = consumer;
   outcome_.reset();
   running_ = true;
@@ -38,7 +48,9 @@ base::Status Pool::run(Consumer consumer) {
   arena_->process(transport_->node_rank()).entered.store(run_, std::memory_order_release);
   missing_ranks_->begin(run_);
   begun_ = false;
-  const TerminationRounds::Outcome outcome = work();
+}
+
+void Pool::end_run() {
   if (const auto locked = lock_messages(); locked) message_thread_->end();
   team_.close();
   for (const std::int64_t end = now(); !team_.empty();) wait(now() - end);
@@ -47,8 +59,9 @@ base::Status Pool::run(Consumer consumer) {
   for (Link& link : links_) link.forget();
   running_ = false;
   policy_->run_ends(*this);
-  totals_.run_seconds += base::seconds(now() - start);
-  if (outcome != TerminationRounds::Outcome::failed) return {};
+}
+
+void Pool::abandon() {
   broken_ = true;
   // MPI may deliver the messages about the failure only while this process calls it; dead neighbours never receive
   // them.
@@ -56,7 +69,6 @@ base::Status Pool::run(Consumer consumer) {
   for (const std::int64_t end = now(); !send_queue_.empty() && now() - end < kDrain; send_queue_.step())
     wait(now() - end);
   transport_->abandon();
-  return failure_status();
 }
 
 base::Status Pool::failure_status() const {
@@ -109,67 +121,93 @@ base::Status Pool::leave(bool finalizing) {
   return done;
 }
 
+/// Since when the primary thread looks for tasks. The other processes of the node see that it does.
+class Pool::Idle {
+ public:
+  Idle(NodeBlock& node, ProcessBlock& process) : node_(node), process_(process) {}
+  bool begun() const { return since_ != 0; }
+  std::int64_t since() const { return since_; }
+  void begin(std::int64_t time) {
+    since_ = time;
+    process_.idle.store(true, std::memory_order_relaxed);
+    node_.idle_workers.fetch_add(1, std::memory_order_relaxed);
+  }
+  void end() {
+    if (since_ == 0) return;
+    since_ = 0;
+    process_.idle.store(false, std::memory_order_relaxed);
+    node_.idle_workers.fetch_sub(1, std::memory_order_relaxed);
+  }
+
+ private:
+  NodeBlock& node_;
+  ProcessBlock& process_;
+  std::int64_t since_ = 0;  // 0: it has tasks
+};
+
 TerminationRounds::Outcome Pool::work() {
   Worker& me = primary();
-  NodeBlock& node = arena_->node();
   ProcessBlock& process = arena_->process(transport_->node_rank());
-  std::atomic<std::uint64_t>& inbox = process.inbox;
+  Idle idle(arena_->node(), process);
   Deque::Entry entry;
-  std::int64_t time = now(), idle_since = 0;
-  const auto no_longer_idle = [&] {
-    if (idle_since == 0) return;
-    idle_since = 0;
-    process.idle.store(false, std::memory_order_relaxed);
-    node.idle_workers.fetch_sub(1, std::memory_order_relaxed);
-  };
+  std::int64_t time = now();
   for (;;) {
     // A process that is not idle takes its next task, or steals one in its node.
-    if (!congested() && (me.pop(entry) || (idle_since == 0 && steal(entry)))) {
-      no_longer_idle();
+    if (!congested() && (me.pop(entry) || (!idle.begun() && steal(entry)))) {
+      idle.end();
       if (!begun_) begin_first_task();
       time = me.execute(entry, time);
-      if (time < next_poll_ && inbox.load(std::memory_order_relaxed) == 0) continue;
-      me.publish();
-      const auto locked = lock_messages();
-      poll(time, false);
-      if (outcome_) return *outcome_;
-      if (!askable_.empty()) ask_ahead();
-      time = now();
-      next_poll_ = time + kPollEvery;
+      if (time < next_poll_ && process.inbox.load(std::memory_order_relaxed) == 0) continue;
+      if (!poll_between_tasks(time)) return *outcome_;
       continue;
     }
-    auto locked = lock_messages();
-    if (idle_since == 0) {
-      idle_since = time;
-      ask_again_ = 0;
-      patience_ = kFirstPatience;
-      victims_->restart();
-      process.idle.store(true, std::memory_order_relaxed);
-      node.idle_workers.fetch_add(1, std::memory_order_relaxed);
-    }
-    poll(time, true);
-    if (outcome_) {
-      no_longer_idle();
-      return *outcome_;
-    }
-    time = now();
-    if (me.queued() > 0 && !congested()) continue;
-    if (!congested()) {
-      if (steal(entry) || (receiver_ != nullptr && receiver_->pop(entry))) {
-        no_longer_idle();
-        withdraw();
-        if (locked) locked.unlock();
-        if (!begun_) begin_first_task();
-        time = me.execute(entry, now());
-        continue;
-      }
-      ask(time);
-    }
-    warn_of_missing_ranks(time, time - idle_since);
-    if (locked) locked.unlock();
-    wait(time - idle_since);
-    time = now();
+    const Found found = look_for_task(entry, idle, time);
+    if (found == Found::end) return *outcome_;
+    if (found == Found::nothing) continue;
+    if (!begun_) begin_first_task();
+    time = me.execute(entry, now());
   }
+}
+
+bool Pool::poll_between_tasks(std::int64_t& time) {
+  primary().publish();
+  const auto locked = lock_messages();
+  poll(time, false);
+  if (outcome_) return false;
+  if (!askable_.empty()) ask_ahead();
+  time = now();
+  next_poll_ = time + kPollEvery;
+  return true;
+}
+
+Pool::Found Pool::look_for_task(Deque::Entry& entry, Idle& idle, std::int64_t& time) {
+  auto locked = lock_messages();
+  if (!idle.begun()) {
+    ask_again_ = 0;
+    patience_ = kFirstPatience;
+    victims_->restart();
+    idle.begin(time);
+  }
+  poll(time, true);
+  if (outcome_) {
+    idle.end();
+    return Found::end;
+  }
+  time = now();
+  if (primary().queued() > 0 && !congested()) return Found::nothing;
+  if (!congested()) {
+    if (steal(entry) || (receiver_ != nullptr && receiver_->pop(entry))) {
+      idle.end();
+      withdraw();
+      return Found::task;
+    }
+    ask(time);
+  }
+  warn_of_missing_ranks(time, time - idle.since());
+  if (locked) locked.unlock();
+  wait(time - idle.since());
+  time = now();
+  return Found::nothing;
 }
 
 bool Pool::steal(Deque::Entry& entry) {

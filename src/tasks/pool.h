@@ -157,7 +157,24 @@ class Pool final : Router::Carrier, Policy::Host {
   void ask_only(const std::vector<std::uint32_t>& nodes) override;
   void send(int to, std::uint64_t run, const std::vector<char>& bytes) override;
 
+  void begin_run(Consumer consumer);
+  /// Waits until the helpers have left the run.
+  void end_run();
+  /// After a failed run: sends what is left to send, for a limited time. No further run is possible.
+  void abandon();
+  /// Executes tasks until the run ends.
   TerminationRounds::Outcome work();
+  class Idle;
+  /// Between two tasks: exchanges messages, and asks for tasks before there are none.
+  /// @param time now, ns; brought up to date
+  /// @return false if the run has ended with `outcome_`
+  bool poll_between_tasks(std::int64_t& time);
+  /// `end`: the run has ended with `outcome_`.
+  enum class Found { nothing, task, end };
+  /// Without a task: exchanges messages, and steals a task or asks for some. If there is none, waits a while.
+  /// @param time now, ns; brought up to date
+  /// @return nothing: the own queue may have tasks now; task: `entry` is to be executed
+  Found look_for_task(Deque::Entry& entry, Idle& idle, std::int64_t& time);
   /// Receives and sends messages, forwards results and answers requests. Stores the outcome if that ends the run.
   void poll(std::int64_t now, bool idle);
   /// To be called before the first task of a run.
