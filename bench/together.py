@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""All five capabilities in one program (examples/together.cpp and .f90): the time that each saves alone, that all save together,
-and that all but one save. See `--help` and `--list`."""
+"""All five capabilities in one program (examples/together.cpp and .f90): the time that each saves alone, that all save
+together, and that all but one save. See `--help` and `--list`."""
 
 import sys
 from statistics import median
