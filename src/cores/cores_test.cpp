@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <functional>
 #include <numeric>
 #include <random>
@@ -157,7 +158,7 @@ TEST(Account, CoresBorrowedByARegionAreNotAcquired) {
   EXPECT_EQ(node.activities[1].totals_at(end + 5'000'000).borrowed, 0) << "the session adds the region's";
 }
 
-std::string reason_without_steps(PlayedNode& node) {
+std::string reason_without_moves(PlayedNode& node) {
   observe::NodeRecord record;
   std::vector<observe::DecisionRecord> decisions;
   node.all[0]->report(record, decisions);
@@ -166,29 +167,53 @@ std::string reason_without_steps(PlayedNode& node) {
 
 TEST(Report, AsksForNoStepsWhereNoCoreCanMove) {
   PlayedNode of_single_cores(2, 2, 1);
-  EXPECT_EQ(reason_without_steps(of_single_cores),
+  EXPECT_EQ(reason_without_moves(of_single_cores),
             "each rank has one core, so no rank can give a core away; start ranks with several cores and threads each "
             "(OMP_NUM_THREADS)");
   for (node::Process& process : of_single_cores.processes) process.fixed.store(1);
-  EXPECT_EQ(reason_without_steps(of_single_cores), "all thread counts are fixed") << "more cores would change nothing";
+  EXPECT_EQ(reason_without_moves(of_single_cores), "all thread counts are fixed") << "more cores would change nothing";
   PlayedNode node(4, 2, 2);
-  EXPECT_THAT(reason_without_steps(node), testing::HasSubstr("call steelyard_step()"));
+  EXPECT_THAT(reason_without_moves(node), testing::HasSubstr("call steelyard_step()"));
   for (node::Process& process : node.processes) process.fixed.store(1);
-  EXPECT_EQ(reason_without_steps(node), "all thread counts are fixed");
+  EXPECT_EQ(reason_without_moves(node), "all thread counts are fixed");
 }
 
 TEST(Report, SaysThatThereAreNoThreadsForFurtherCores) {
   for (const int threads : {1, 2}) {
     PlayedNode node(2 * threads, 2, threads);
     for (node::Process& process : node.processes) process.no_openmp.store(1);
-    EXPECT_EQ(reason_without_steps(node), observe::kNoOpenMp) << threads;
+    EXPECT_EQ(reason_without_moves(node), observe::kNoOpenMp) << threads;
     node.processes[1].no_openmp.store(0);
-    EXPECT_NE(reason_without_steps(node), observe::kNoOpenMp) << "the program may load it later";
+    EXPECT_NE(reason_without_moves(node), observe::kNoOpenMp) << "the program may load it later";
   }
   PlayedNode oversubscribed(2, 2, 2);
-  EXPECT_THAT(reason_without_steps(oversubscribed), testing::StartsWith("more threads than cores"));
+  EXPECT_THAT(reason_without_moves(oversubscribed), testing::StartsWith("more threads than cores"));
   for (node::Process& process : oversubscribed.processes) process.no_openmp.store(1);
-  EXPECT_EQ(reason_without_steps(oversubscribed), observe::kNoOpenMp) << "fewer threads would change nothing";
+  EXPECT_EQ(reason_without_moves(oversubscribed), observe::kNoOpenMp) << "fewer threads would change nothing";
+}
+
+TEST(Report, DoesNotRepeatThatOpenMpWasMissingOnceItIsLoaded) {
+  for (const int threads : {1, 2}) {
+    PlayedNode node(2 * threads, 2, threads);
+    for (node::Process& process : node.processes) process.no_openmp.store(1);
+    const std::size_t bytes = observe::TickBoard::footprint(2);
+    std::vector<std::max_align_t> memory(bytes / sizeof(std::max_align_t) + 64);
+    std::vector<std::unique_ptr<node::Segment>> segments;
+    std::vector<observe::TickBoard> boards;
+    for (int p = 0; p < 2; ++p) {
+      segments.push_back(node::Segment::over(memory.data(), bytes));
+      boards.emplace_back(*segments.back(), 2, p);
+    }
+    for (int step = 1; step <= 100; ++step) {
+      for (observe::TickBoard& board : boards)
+        board.publish(observe::TickSource::step, {.time = std::int64_t{step} * 50'000'000, .threads = threads});
+      node.all[0]->consider(boards[0], observe::TickSource::step, 1, 0);
+    }
+    ASSERT_EQ(reason_without_moves(node), observe::kNoOpenMp);
+    for (node::Process& process : node.processes) process.no_openmp.store(0);
+    EXPECT_THAT(reason_without_moves(node),
+                testing::StartsWith(threads == 1 ? "each rank has one core" : "the run ended"));
+  }
 }
 
 TEST(Slots, OneIsBorrowedWhileACoreIsFree) {
