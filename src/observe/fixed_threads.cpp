@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/clock.h"
+#include "base/options.h"
 #include "base/printable.h"
 #include "observe/text.h"
 
@@ -31,8 +32,9 @@ std::string kept_remark(const RunRecord& record, KeptReason reason) {
   std::string remark =
       fmt::format("{} ({}, {} of the time in regions): {}", kept_reason(reason), plural(regions, "region"),
                   percent(std::min(kept / in_regions, 1.0)), base::first_of(names));
-  if (reason == KeptReason::repeat_work) return remark;
-  return fmt::format("{}; `steelyard doctor {}` names the source lines", remark,
+  // The doctor knows no library that an interpreter loads later.
+  if (reason == KeptReason::repeat_work || base::options().awaits_mpi) return remark;
+  return fmt::format("{}; `steelyard doctor {}` names the source lines, if compiled with -g", remark,
                      record.command.empty() ? "PROGRAM" : record.command.front());
 }
 
