@@ -137,7 +137,8 @@ def compare(a: Run, b: Run, progress: Optional[Progress] = None) -> Comparison:
     ranks = [difference for difference in ranks if not math.isnan(difference.a.mean + difference.b.mean)]
     differ = sorted((d for d in ranks if d.result in ("less", "more")), key=lambda d: -abs(d.change))
     moved = any(len(run.moves) > 0 for run in (a, b))
-    return Comparison(_headline(settled), _warnings(a, b), settled, whole, differ, len(ranks) - len(differ), moved)
+    headline = _headline(settled, wall=whole[0])
+    return Comparison(headline, _warnings(a, b), settled, whole, differ, len(ranks) - len(differ), moved)
 
 
 def _phase(run: Run) -> Value:
@@ -245,7 +246,7 @@ def student(confidence: float, freedom: float) -> float:
     return z + sum(term / freedom**power for power, term in enumerate(terms, 1))
 
 
-def _headline(settled: list[Difference]) -> str:
+def _headline(settled: list[Difference], wall: Difference) -> str:
     clear = [difference for difference in settled if difference.result in ("less", "more")]
     for difference in clear:
         if difference.relative and difference.noise is not None:
@@ -256,8 +257,10 @@ def _headline(settled: list[Difference]) -> str:
         names = [f"{d.result} {d.name}" for d in clear]
         listed = " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
         known = any(difference.relative for difference in settled)
-        phases = "step times do not differ significantly" if known else "step times cannot be compared"
-        return f"The second run has {listed}; {phases}."
+        if known:
+            return f"The second run has {listed}; step times do not differ significantly."
+        change = f"{percent(abs(wall.change), 1)} {'less' if wall.change < 0 else 'more'} wall time"
+        return f"The second run has {listed}. It took {change} (one run each)."
     if all(difference.noise is None for difference in settled):
         return "The records do not show whether the runs differ: they have too few samples for confidence intervals."
     return "No statistically significant difference."
