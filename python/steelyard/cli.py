@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import argparse
+import os
+import signal
 import sys
 from pathlib import Path
 from typing import Optional, Sequence, TextIO
@@ -41,9 +43,14 @@ def main(words: Optional[Sequence[str]] = None, without_perfetto: bool = False) 
     if len(given.record) > 2 or (len(given.record) == 2 and (given.perfetto or given.paraver or given.talp)):
         parser.error("two records can only be compared, as text or with --html; the other options take one record")
     try:
-        return _compare(given) if len(given.record) == 2 else _one(given, without_perfetto)
+        status = _compare(given) if len(given.record) == 2 else _one(given, without_perfetto)
+        sys.stdout.flush()
+        return status
     except InvalidRecord as problem:
         _print(f"steelyard: {problem}", sys.stderr)
+    except BrokenPipeError:  # the reader has read enough, as `head` does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 128 + signal.SIGPIPE
     except OSError as problem:
         file = str(problem.filename or "the output file")
         read = file in map(str, given.record)

@@ -68,6 +68,15 @@ def test_compares(example, older, tmp_path):
     assert (tmp_path / "both.html").stat().st_size < 60_000
 
 
+def test_a_reader_that_has_read_enough_is_no_error(example, older):
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [sys.executable, PACKAGE, example, older]
+    done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True)
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (141, "")
+
+
 def test_texts_of_a_record_do_not_control_the_terminal(example, older, tmp_path):
     record = json.loads(Path(example).read_text())
     record["command"] = ["./a\x1b[2J\x9bpp"]
