@@ -166,8 +166,14 @@ std::string reason_without_moves(PlayedNode& node) {
 }
 
 TEST(Report, AsksForNoStepsWhereNoCoreCanMove) {
-  PlayedNode of_single_cores(2, 2, 1);
-  EXPECT_EQ(reason_without_moves(of_single_cores),
+  PlayedNode of_single_cores(3, 2, 1);
+  EXPECT_EQ(
+      reason_without_moves(of_single_cores),
+      "each rank has one core, so no rank can give a core away; 2 ranks have 3 cores in all: start fewer ranks or "
+      "use a wider CPU binding, and set OMP_NUM_THREADS to the cores of a rank")
+      << "two threads a rank would share cores";
+  PlayedNode with_free_cores(4, 2, 1);
+  EXPECT_EQ(reason_without_moves(with_free_cores),
             "each rank has one core, so no rank can give a core away; start ranks with several cores and threads each "
             "(OMP_NUM_THREADS)");
   for (node::Process& process : of_single_cores.processes) process.fixed.store(1);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "observe/record.h"
@@ -22,6 +23,14 @@ std::string immovable_reason(std::size_t processes, bool all_fixed, const NodeSh
   if (all_fixed) return "all thread counts are fixed";
   // A rank owns as many cores as it starts with threads: fewer ranks or a wider binding alone change nothing.
   if (shape.budget == static_cast<int>(processes)) {
+    const int cores = std::accumulate(shape.capacity.begin(), shape.capacity.end(), 0);
+    // Threads alone would share cores.
+    if (cores < 2 * shape.budget) {
+      return fmt::format(
+          "each rank has one core, so no rank can give a core away; {} ranks have {} cores in all: start fewer ranks "
+          "or use a wider CPU binding, and set OMP_NUM_THREADS to the cores of a rank",
+          processes, cores);
+    }
     return "each rank has one core, so no rank can give a core away; start ranks with several cores and threads each "
            "(OMP_NUM_THREADS)";
   }
