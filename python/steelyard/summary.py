@@ -224,8 +224,11 @@ def _yielded(run: Run) -> str:
     crowded = any(node.get("oversubscribed") for node in run.record["nodes"])
     if not crowded or options.get("observe") == "on" or options.get("wait") != "sleep":
         return ""
-    idle = ", and idle threads," if options.get("blocktime") == "0" else ""
-    return f"Ranks that waited in MPI{idle} left their cores to threads that had none."
+    waited, idle = bool((run.ranks["mpi"] > 0).any()), options.get("blocktime") == "0"
+    if not waited and not idle:
+        return ""
+    ranks = "Ranks that waited in MPI, and idle threads," if idle else "Ranks that waited in MPI"
+    return f"{ranks if waited else 'Idle threads'} left their cores to threads that had none."
 
 
 def _cores_moved(run: Run, moves: pd.DataFrame) -> str:

@@ -123,6 +123,22 @@ def test_more_threads_than_cores(example, tmp_path, options, said):
     assert ("left their cores" in moved, said in moved) == (bool(said), True)
 
 
+IDLE = "Idle threads left their cores to threads that had none."
+
+
+@pytest.mark.parametrize("blocktime, said", [("0", IDLE), ("", "")])
+def test_more_threads_than_cores_without_waits(example, tmp_path, blocktime, said):
+    def crowded(record):
+        record["nodes"][0].update(nothing_moved="more threads than cores", oversubscribed="threads")
+        record["decisions"] = []
+        record["options"].update({"wait": "sleep", "blocktime": blocktime})
+        for rank in record["ranks"]:
+            rank["totals_ns"]["mpi"] = 0
+
+    moved = summary(run_of(example, tmp_path, crowded)).moved
+    assert said in moved and ("left their cores" in moved) == bool(said)
+
+
 def test_the_cause_of_a_run_delay(example, tmp_path):
     def told(record):
         busy(5.4, cores=16)(record)

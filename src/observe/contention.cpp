@@ -78,8 +78,12 @@ std::string yielded(const RunRecord& record) {
   const bool oversubscribed =
       std::ranges::any_of(record.nodes, [](auto& node) { return !node.oversubscribed.empty(); });
   if (!oversubscribed || is("observe", "on") || !is("wait", "sleep")) return "";
-  const std::string idle = is("blocktime", "0") ? ", and idle threads," : "";
-  return "ranks that waited in MPI" + idle + " left their cores to threads that had none";
+  const bool waited = std::ranges::any_of(record.ranks, [](auto& rank) { return rank.totals.mpi > 0; });
+  const bool idle_sleep = is("blocktime", "0");
+  if (!waited && !idle_sleep) return "";
+  std::string text = "idle threads";
+  if (waited) text = idle_sleep ? "ranks that waited in MPI, and idle threads," : "ranks that waited in MPI";
+  return text + " left their cores to threads that had none";
 }
 
 }  // namespace steelyard::observe

@@ -78,6 +78,12 @@ TEST(Yielded, IsToldWithMoreThreadsThanCores) {
   EXPECT_EQ(yielded(record), "ranks that waited in MPI left their cores to threads that had none");
   record.options["blocktime"] = "0";
   EXPECT_EQ(yielded(record), "ranks that waited in MPI, and idle threads, left their cores to threads that had none");
+  const RunRecord waited = record;
+  for (RankRecord& rank : record.ranks) rank.totals.mpi = 0;
+  EXPECT_EQ(yielded(record), "idle threads left their cores to threads that had none");
+  record.options.erase("blocktime");
+  EXPECT_EQ(yielded(record), "");
+  record = waited;
   record.options["wait"] = "poll";
   EXPECT_EQ(yielded(record), "");
   record.options["wait"] = "sleep";
