@@ -203,11 +203,14 @@ TEST(Report, DoesNotRepeatThatOpenMpWasMissingOnceItIsLoaded) {
     PlayedNode node(2 * threads, 2, threads);
     for (node::Process& process : node.processes) process.no_openmp.store(1);
     const std::size_t bytes = observe::TickBoard::footprint(2);
-    std::vector<std::max_align_t> memory(bytes / sizeof(std::max_align_t) + 64);
+    std::vector<char> memory(bytes + 64);
+    std::size_t space = memory.size();
+    void* place = memory.data();
+    std::align(64, bytes, place, space);
     std::vector<std::unique_ptr<node::Segment>> segments;
     std::vector<observe::TickBoard> boards;
     for (int p = 0; p < 2; ++p) {
-      segments.push_back(node::Segment::over(memory.data(), bytes));
+      segments.push_back(node::Segment::over(place, bytes));
       boards.emplace_back(*segments.back(), 2, p);
     }
     for (int step = 1; step <= 100; ++step) {
