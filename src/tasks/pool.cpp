@@ -159,28 +159,29 @@ TerminationRounds::Outcome Pool::work() {
       time = me.execute(entry, time);
       if (time < next_poll_ && process.inbox.load(std::memory_order_relaxed) == 0) continue;
       if (!poll_between_tasks(time)) return *outcome_;
+      time = now();
+      next_poll_ = time + kPollEvery;
       continue;
     }
     const Found found = look_for_task(entry, idle, time);
     if (found == Found::end) return *outcome_;
+    time = now();
     if (found == Found::nothing) continue;
     if (!begun_) begin_first_task();
-    time = me.execute(entry, now());
+    time = me.execute(entry, time);
   }
 }
 
-bool Pool::poll_between_tasks(std::int64_t& time) {
+bool Pool::poll_between_tasks(std::int64_t time) {
   primary().publish();
   const auto locked = lock_messages();
   poll(time, false);
   if (outcome_) return false;
   if (!askable_.empty()) ask_ahead();
-  time = now();
-  next_poll_ = time + kPollEvery;
   return true;
 }
 
-Pool::Found Pool::look_for_task(Deque::Entry& entry, Idle& idle, std::int64_t& time) {
+Pool::Found Pool::look_for_task(Deque::Entry& entry, Idle& idle, std::int64_t time) {
   auto locked = lock_messages();
   if (!idle.begun()) {
     ask_again_ = 0;
@@ -206,7 +207,6 @@ Pool::Found Pool::look_for_task(Deque::Entry& entry, Idle& idle, std::int64_t& t
   warn_of_missing_ranks(time, time - idle.since());
   if (locked) locked.unlock();
   wait(time - idle.since());
-  time = now();
   return Found::nothing;
 }
 

@@ -166,15 +166,15 @@ class Pool final : Router::Carrier, Policy::Host {
   TerminationRounds::Outcome work();
   class Idle;
   /// Between two tasks: exchanges messages, and asks for tasks before there are none.
-  /// @param time now, ns; brought up to date
+  /// @param time now, ns
   /// @return false if the run has ended with `outcome_`
-  bool poll_between_tasks(std::int64_t& time);
+  bool poll_between_tasks(std::int64_t time);
   /// `end`: the run has ended with `outcome_`.
   enum class Found { nothing, task, end };
   /// Without a task: exchanges messages, and steals a task or asks for some. If there is none, waits a while.
-  /// @param time now, ns; brought up to date
+  /// @param time now, ns
   /// @return nothing: the own queue may have tasks now; task: `entry` is to be executed
-  Found look_for_task(Deque::Entry& entry, Idle& idle, std::int64_t& time);
+  Found look_for_task(Deque::Entry& entry, Idle& idle, std::int64_t time);
   /// Receives and sends messages, forwards results and answers requests. Stores the outcome if that ends the run.
   void poll(std::int64_t now, bool idle);
   /// To be called before the first task of a run.
