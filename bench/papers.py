@@ -54,7 +54,7 @@ PAPERS = {
     "quo": Paper("QUO (Gutierrez et al., 2017)", "table II: overhead of waiting ranks", "phases.py",
                  "quiescing-bound", "quiescing-bound", "% over the ideal", quo,
                  "QUO itself runs only with --quo. Figures 7 and 8 need a Cray, and applications that are not public. "
-                 "Figure 6: bench/phases.py, simulated-create where it depends on all ranks."),
+                 "Figure 6 is only simulated: bench/phases.py --only simulated-create."),
     "kale": Paper("Kale (2015)", "figure 6 (SNAP): comboSched over uSched", "loops.py", "slack-8-ranks",
                   "slack-8-ranks", "% less time than uSched", kale,
                   "A program with one late thread stands for SNAP, which the paper ran on 16 cores a node; figure 5 "

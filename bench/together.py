@@ -32,7 +32,7 @@ def settings() -> dict[str, set[str]]:
         f"all but {name}": every - {name} for name in OFF}
 
 
-def name(flavour: str, mode: str, compiler: str) -> str:
+def figure_name(flavour: str, mode: str, compiler: str) -> str:
     return f"together-{mode}-{flavour}" + ("-fortran" if compiler == "gfortran" else "")
 
 
@@ -40,7 +40,7 @@ def together(flavour: str, mode: str, compiler: str) -> Callable[[Session], list
     """4 ranks of 4 sleeping threads on 16 emulated cores, or 2 ranks of one thread on 2 cores."""
     emulated = mode == "emulated"
     ranks, threads = (4, 4) if emulated else (2, 1)
-    name_of_run = name(flavour, mode, compiler)
+    name_of_run = figure_name(flavour, mode, compiler)
 
     def measured(session: Session) -> list[Figure]:
         steps, rounds = (4, 1) if session.quick else (25, 5)
@@ -75,7 +75,7 @@ def together(flavour: str, mode: str, compiler: str) -> Callable[[Session], list
 
 
 def measurements(flavours: list[str], quick: bool) -> list[Measurement]:
-    return [Measurement(name(flavour, mode, compiler), 10 if quick else 130, together(flavour, mode, compiler))
+    return [Measurement(figure_name(flavour, mode, compiler), 10 if quick else 130, together(flavour, mode, compiler))
             for compiler in ("g++", "gfortran") for flavour in flavours for mode in ("emulated", "real")]
 
 

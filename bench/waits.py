@@ -5,7 +5,7 @@ import sys
 from statistics import median
 from typing import Callable
 
-from cores import RANKS, SLEEPERS, STEP_WORK_MS, TOPOLOGY, mpirun, unbalanced
+from cores import RANKS, STEP_WORK_MS, THREADS, TOPOLOGY, mpirun, sleepers, unbalanced
 from harness import YIELD, Case, Figure, Measurement, Session, Target, figure, main
 
 BINDING = {("openmpi", "bound"): ["--bind-to", "core:overload-allowed"], ("openmpi", "unbound"): ["--bind-to", "none"],
@@ -71,12 +71,12 @@ def emulated_waits(session: Session) -> list[Figure]:
     program = [unbalanced(session, "openmpi"), "--kernel=sleep", f"--work={STEP_WORK_MS}", "--imbalance=100",
                f"--steps={steps}"]
     launch = session.steelyard(name, f"--emulate={TOPOLOGY}", "--observe")
-    ours = Case("with Steelyard", mpirun("openmpi", RANKS, launch + program), SLEEPERS)
-    times = session.interleaved([Case("native, yielding", mpirun("openmpi", RANKS, program), SLEEPERS), ours], rounds)
-    native = times["native, yielding"]
-    ratios = [b / a for a, b in zip(native, times[ours.label])]
+    ours = Case("with Steelyard", mpirun("openmpi", RANKS, launch + program), sleepers(THREADS))
+    native = Case("native, yielding", mpirun("openmpi", RANKS, program), sleepers(THREADS))
+    times = session.interleaved([native, ours], rounds)
+    ratios = [b / a for a, b in zip(times[native.label], times[ours.label])]
     return [figure(name, "emulated", ratios, "of native", Target("<=", 1.02), ours.shell(),
-                   {"native, s": median(native)})]
+                   {"native, s": median(times[native.label])})]
 
 
 def measurements(flavours: list[str], quick: bool) -> list[Measurement]:

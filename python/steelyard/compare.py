@@ -259,11 +259,20 @@ def _headline(settled: list[Difference], wall: Difference) -> str:
         known = any(difference.relative for difference in settled)
         if known:
             return f"The second run has {listed}; step times do not differ significantly."
-        change = f"{percent(abs(wall.change), 1)} {'less' if wall.change < 0 else 'more'} wall time"
-        return f"The second run has {listed}. It took {change} (one run each)."
+        return f"The second run has {listed}. {_wall_in_words(wall)}"
     if all(difference.noise is None for difference in settled):
         return "The records do not show whether the runs differ: they have too few samples for confidence intervals."
+    if not any(difference.relative for difference in settled):
+        return f"No statistically significant difference in the shares of time. {_wall_in_words(wall)}"
     return "No statistically significant difference."
+
+
+def _wall_in_words(wall: Difference) -> str:
+    """Where there are no step times: the runs themselves, of which there is one each."""
+    change = percent(abs(wall.change), 1)
+    if change == percent(0, 1):
+        return "Both took the same wall time (one run each)."
+    return f"The second took {change} {'less' if wall.change < 0 else 'more'} wall time (one run each)."
 
 
 def _warnings(a: Run, b: Run) -> list[str]:

@@ -183,6 +183,8 @@ def _for_whom(run: Run, waiting: pd.Series[Any]) -> str:
 
 def _moved(run: Run, moves: pd.DataFrame) -> str:
     sentences = [_cores_moved(run, moves) if len(moves) else _stayed(run)]
+    if yielded := _yielded(run):
+        sentences.append(yielded)
     lent, borrowed = float(run.ranks["lent"].sum()), float(run.ranks["borrowed"].sum())
     printed = run.thresholds["printed_core_time"]
     if lent >= printed:
@@ -200,8 +202,6 @@ def _moved(run: Run, moves: pd.DataFrame) -> str:
             if called >= printed
             else f"Ranks that waited in MPI{where} lent {core_time(lent)}; {used}."
         )
-    if yielded := _yielded(run):
-        sentences.append(yielded)
     taken = run.loops[run.loops["strategy"] != "runtime"]
     time = float(taken["time"].sum())
     share = float((taken["time"] * taken["stolen"]).sum()) / time if time > 0 else 0.0
@@ -219,12 +219,15 @@ def _moved(run: Run, moves: pd.DataFrame) -> str:
 
 
 def _yielded(run: Run) -> str:
-    """What is done where no core can move because all are in use, as on the terminal (src/observe/contention.cpp)."""
+    """How waiting threads shared the cores of an oversubscribed node: as on the terminal
+    (src/observe/contention.cpp)."""
     options = run.record["options"]
-    crowded = any(node.get("oversubscribed") for node in run.record["nodes"])
+    crowded = [node["index"] for node in run.record["nodes"] if node.get("oversubscribed")]
     if not crowded or options.get("observe") == "on" or options.get("wait") != "sleep":
         return ""
-    waited, idle = bool((run.ranks["mpi"] > 0).any()), options.get("blocktime") == "0"
+    there = run.ranks[run.ranks["node"].isin(crowded)]
+    waited = bool((there["mpi"] >= run.thresholds["mpi_share"] * there["wall"]).any())
+    idle = options.get("blocktime") == "0"
     if not waited and not idle:
         return ""
     ranks = "Ranks that waited in MPI, and idle threads," if idle else "Ranks that waited in MPI"

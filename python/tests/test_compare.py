@@ -161,9 +161,15 @@ def test_phases_that_one_run_did_not_measure_are_not_alike(runs, tmp_path):
     observed = load(record, tmp_path / "observed.json")
     found = compare.compare(runs[0], observed)
     assert found.headline.startswith("The second run has more computing") and found.headline.endswith(
-        " less waiting in MPI. It took 10.0 % more wall time (one run each)."
+        " less waiting in MPI. The second took 10.0 % more wall time (one run each)."
     )
     assert "the second run has no step time, as it only observed" in found.warnings
+    alike = load(json.loads(json.dumps(observed.record)) | {"wall": record["wall"] * 1.2}, tmp_path / "alike.json")
+    assert compare.compare(observed, alike).headline == (
+        "No statistically significant difference in the shares of time. The second took 20.0 % more wall time (one run "
+        "each)."
+    )
+    assert compare.compare(observed, observed).headline.endswith("Both took the same wall time (one run each).")
     assert compare.compare(observed, runs[0]).warnings[-1].startswith("the first run has no step time")
 
 

@@ -169,7 +169,7 @@ int change(const RunningJob& job, const CoresForm& form) {
   LiveView view;
   if (!segment.read(view)) return refuse(fmt::format("{}: it has ended", name_of(job.view)));
   const WantedCpus wanted = wanted_cpus(view, form);
-  if (!wanted.reason.empty()) return refuse(wanted.reason);
+  if (!wanted.refusal.empty()) return refuse(wanted.refusal);
   const auto end = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(form.wait));
   std::uint32_t number = 0;
   int error = 0;

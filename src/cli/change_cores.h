@@ -26,7 +26,7 @@ struct CoresForm {
 /// The CPUs that a job has after a request, or the reason why it cannot have them.
 struct WantedCpus {
   node::CpuSet cpus;
-  std::string reason;
+  std::string refusal;
 };
 WantedCpus wanted_cpus(const observe::LiveView& job, const CoresForm& form);
 

@@ -29,7 +29,7 @@ observe::LiveView some_job() {
 
 std::string wanted(const observe::LiveView& job, const CoresForm& form) {
   const WantedCpus cpus = wanted_cpus(job, form);
-  return cpus.reason.empty() ? to_text(cpus.cpus) : cpus.reason;
+  return cpus.refusal.empty() ? to_text(cpus.cpus) : cpus.refusal;
 }
 
 TEST(ChangeCores, TakesASetWithinTheCpusOfTheJob) {

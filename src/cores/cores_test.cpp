@@ -169,8 +169,8 @@ TEST(Report, AsksForNoStepsWhereNoCoreCanMove) {
   PlayedNode of_single_cores(3, 2, 1);
   EXPECT_EQ(
       reason_without_moves(of_single_cores),
-      "each rank has one core, so no rank can give a core away; 2 ranks have 3 cores in all: start fewer ranks or "
-      "use a wider CPU binding, and set OMP_NUM_THREADS to the cores of a rank")
+      "each rank has one core, so no rank can give a core away; the node has 3 cores for 2 ranks: start fewer ranks "
+      "or use a wider CPU binding, then set OMP_NUM_THREADS to the number of cores per rank")
       << "two threads a rank would share cores";
   PlayedNode with_free_cores(4, 2, 1);
   EXPECT_EQ(reason_without_moves(with_free_cores),

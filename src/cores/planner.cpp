@@ -213,8 +213,7 @@ void Planner::report(observe::NodeRecord& node, std::vector<observe::DecisionRec
     high = interval.high;
   };
   describe(before_, node.phase_before, node.phase_before_low, node.phase_before_high);
-  // Steps would not help where no core can move in any case.
-  const auto lasting = [&] {
+  const auto lasting_reason = [&] {
     const bool all_fixed = std::all_of(processes_, processes_ + count_, [](const node::Process& process) {
       return process.fixed.load(std::memory_order_relaxed) != 0;
     });
@@ -223,7 +222,8 @@ void Planner::report(observe::NodeRecord& node, std::vector<observe::DecisionRec
   if (moved_) {
     describe(after_, node.phase_after, node.phase_after_low, node.phase_after_high);
   } else if (steps_ == 0) {
-    node.nothing_moved = lasting();
+    // Steps would not help where no core can move in any case.
+    node.nothing_moved = lasting_reason();
     if (node.nothing_moved.empty())
       node.nothing_moved =
           "no steps were found: neither collectives nor regions repeat alike in all ranks (with "
@@ -236,7 +236,7 @@ void Planner::report(observe::NodeRecord& node, std::vector<observe::DecisionRec
     });
     if (last != decisions_.rend()) node.nothing_moved = last->reason;
     // OpenMP may have been loaded since.
-    if (node.nothing_moved == observe::kNoOpenMp && shape.openmp) node.nothing_moved = lasting();
+    if (node.nothing_moved == observe::kNoOpenMp && shape.openmp) node.nothing_moved = lasting_reason();
     if (node.nothing_moved.empty()) node.nothing_moved = "the run ended before the loads were known";
   }
   decisions.insert(decisions.end(), decisions_.begin(), decisions_.end());

@@ -323,7 +323,7 @@ Plan Policy::State::as_it_is(const NodeShape& shape) const {
 
 Verdict Policy::State::consider(const Window& raw, const NodeShape& shape) {
   Verdict verdict;
-  verdict.reason = immovable_reason(raw, shape);
+  verdict.reason = no_plan_reason(raw, shape);
   if (!verdict.reason.empty()) {
     step += std::max(0, raw.steps);
     return verdict;

@@ -27,9 +27,9 @@ std::string immovable_reason(std::size_t processes, bool all_fixed, const NodeSh
     // Threads alone would share cores.
     if (cores < 2 * shape.budget) {
       return fmt::format(
-          "each rank has one core, so no rank can give a core away; {} ranks have {} cores in all: start fewer ranks "
-          "or use a wider CPU binding, and set OMP_NUM_THREADS to the cores of a rank",
-          processes, cores);
+          "each rank has one core, so no rank can give a core away; the node has {} cores for {} ranks: start fewer "
+          "ranks or use a wider CPU binding, then set OMP_NUM_THREADS to the number of cores per rank",
+          cores, processes);
     }
     return "each rank has one core, so no rank can give a core away; start ranks with several cores and threads each "
            "(OMP_NUM_THREADS)";
@@ -37,7 +37,7 @@ std::string immovable_reason(std::size_t processes, bool all_fixed, const NodeSh
   return {};
 }
 
-std::string immovable_reason(const Window& window, const NodeShape& shape) {
+std::string no_plan_reason(const Window& window, const NodeShape& shape) {
   const std::size_t n = window.loads.size();
   if (n == 0 || window.steps <= 0 || !(window.elapsed > 0) || !std::isfinite(window.elapsed))
     return "nothing was measured in this window";

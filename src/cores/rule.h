@@ -56,7 +56,7 @@ class Rule {
 /// change its thread count.
 std::string immovable_reason(std::size_t processes, bool all_fixed, const NodeShape& shape);
 /// The same, or that nothing was measured.
-std::string immovable_reason(const Window& window, const NodeShape& shape);
+std::string no_plan_reason(const Window& window, const NodeShape& shape);
 /// The window with 0 for times that are negative or not finite.
 Window cleaned(Window window);
 

@@ -147,7 +147,7 @@ Verdict Sabo::consider(const Window& window, const NodeShape& shape) {
   Verdict verdict;
   verdict.undecided = std::exchange(moved_, false);
   step_ += std::max(0, window.steps);
-  verdict.reason = immovable_reason(window, shape);
+  verdict.reason = no_plan_reason(window, shape);
   if (!verdict.reason.empty()) return verdict;
   gather(cleaned(window));
   if (next_ == 0 || step_ < next_) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "base/clock.h"
 #include "observe/text.h"
@@ -75,10 +76,16 @@ std::string yielded(const RunRecord& record) {
     const auto found = record.options.find(option);
     return found != record.options.end() && found->second == value;
   };
-  const bool oversubscribed =
-      std::ranges::any_of(record.nodes, [](auto& node) { return !node.oversubscribed.empty(); });
-  if (!oversubscribed || is("observe", "on") || !is("wait", "sleep")) return "";
-  const bool waited = std::ranges::any_of(record.ranks, [](auto& rank) { return rank.totals.mpi > 0; });
+  std::set<int> oversubscribed;  // nodes
+  for (const NodeRecord& node : record.nodes) {
+    if (!node.oversubscribed.empty()) oversubscribed.insert(node.index);
+  }
+  if (oversubscribed.empty() || is("observe", "on") || !is("wait", "sleep")) return "";
+  const bool waited = std::ranges::any_of(record.ranks, [&](const RankRecord& rank) {
+    const double share =
+        static_cast<double>(rank.totals.mpi) / static_cast<double>(std::max<std::int64_t>(1, rank.totals.wall));
+    return oversubscribed.contains(rank.node) && share >= record.thresholds.mpi_share;
+  });
   const bool idle_sleep = is("blocktime", "0");
   if (!waited && !idle_sleep) return "";
   std::string text = "idle threads";

@@ -10,7 +10,7 @@ namespace steelyard::observe {
 /// that was too short to matter, or is not known. The figures of such a run are not the program's own.
 std::string contention(const RunRecord& record);
 
-/// What was done where no core could move since there were more threads than cores; empty where nothing was.
+/// How waiting threads shared the cores of an oversubscribed node; empty where no node was.
 std::string yielded(const RunRecord& record);
 
 }  // namespace steelyard::observe

@@ -75,6 +75,10 @@ TEST(Yielded, IsToldWithMoreThreadsThanCores) {
   record.options["wait"] = "sleep";
   EXPECT_EQ(yielded(record), "") << "each thread has a core";
   record.nodes[1].oversubscribed = "threads";
+  EXPECT_EQ(yielded(record), "") << "its ranks are in MPI for 1 % of the time";
+  record.ranks[0].totals.mpi = record.ranks[0].totals.wall / 2;
+  EXPECT_EQ(yielded(record), "") << "a rank of the other node";
+  record.ranks[2].totals.mpi = record.ranks[2].totals.wall / 2;
   EXPECT_EQ(yielded(record), "ranks that waited in MPI left their cores to threads that had none");
   record.options["blocktime"] = "0";
   EXPECT_EQ(yielded(record), "ranks that waited in MPI, and idle threads, left their cores to threads that had none");

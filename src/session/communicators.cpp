@@ -51,9 +51,9 @@ int local_members(const int* members, int count) {
 }
 
 int node_rank(const Session& session, int world_rank) {
-  int process = 0;
-  while (process < session.count && session.processes[process].world_rank != world_rank) ++process;
-  return process < session.count ? process : -1;
+  const std::span processes(session.processes, static_cast<std::size_t>(session.count));  // in the order of ranks
+  const auto found = std::ranges::lower_bound(processes, world_rank, {}, &node::Process::world_rank);
+  return found != processes.end() && found->world_rank == world_rank ? static_cast<int>(found - processes.begin()) : -1;
 }
 
 }  // namespace steelyard::session

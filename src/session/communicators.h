@@ -10,8 +10,10 @@ struct Session;
 /// A communicator as the node sees it: the key that all its local members agree on, and their node ranks.
 using CommunicatorOnNode = node::Arrivals::Group;
 
-/// First collective on a communicator, by all its members. `members`: world ranks in order. Returns nullptr where it
-/// cannot be followed (table full, one local member, several threads): then arrive() must not be called for it.
+/// Registers a communicator before its first collective. All its members call it.
+/// @param members world ranks in order
+/// @return nullptr where it cannot be followed (table full, one local member, several threads): then
+///         BlockingCall::arrive() must not be called with it
 CommunicatorOnNode* attach_communicator(const int* members, int count);
 void detach_communicator(CommunicatorOnNode* communicator);
 /// Announces this rank at its next collective without waiting, for a call that is not measured: the others must not

@@ -95,8 +95,8 @@ class Cores final : public Capability {
     const Regions& regions = session.regions;
     if (static_cast<double>(regions.unanalysed_wall) > observe::kWorthTelling * static_cast<double>(regions.wall)) {
       part.remarks.emplace_back(
-          "regions kept their thread count until their machine code was analysed, which a short run of a large program "
-          "has no time for; run it longer, or with a larger --exploration");
+          "regions kept their thread count until their machine code was analysed, for which a short run of a large "
+          "program has too little time; run it longer, or with --exploration=0.2");
     }
     // For these regions, merge() adds one remark for all ranks.
     if (const std::string& fixed = limits().fixed_reason(); !fixed.empty() && part.kept_regions.empty())

@@ -58,7 +58,8 @@ void set_threads(int count) {
 
 // OpenMP keeps threadprivate data from region to region only while the number of threads stays the same.
 void keep_for_thread_local_data(std::uint64_t bytes) {
-  fix(ThreadLimits::data,
+  fix_thread_count(
+      ThreadLimits::data,
       fmt::format("the program has {} bytes of thread-local data (perhaps threadprivate), which lasts from region to "
                   "region only while the number of threads stays the same",
                   bytes));
@@ -82,7 +83,7 @@ void decide_limits(int natural) {
       std::max(natural, options.max_threads > 0 ? static_cast<int>(options.max_threads) : usable_cores());
   if (options.awaits_mpi) look_for_thread_local_data();
   if (options.thread_local_data == base::ThreadLocalData::keep) {
-    fix(ThreadLimits::data, "--thread-local-data=keep keeps the thread count of every rank");
+    fix_thread_count(ThreadLimits::data, "--thread-local-data=keep keeps the thread count of every rank");
   } else if (options.thread_local_data == base::ThreadLocalData::automatic && options.thread_local_bytes > 0) {
     keep_for_thread_local_data(static_cast<std::uint64_t>(options.thread_local_bytes));
   }
@@ -107,7 +108,8 @@ void meet_late_runtime(Session& session, bool gnu) {
   session.processes[session.me].thread_ceiling.store(g_limits.ceiling);
   const int threads = session.processes[session.me].threads_at_start;
   if (g_limits.natural > threads)
-    fix(ThreadLimits::late,
+    fix_thread_count(
+        ThreadLimits::late,
         fmt::format("its OpenMP runtime, with {} threads, was loaded after MPI_Init: the rank was given {} there",
                     g_limits.natural, observe::plural(threads, "core")));
 }
@@ -204,7 +206,7 @@ void note_fixed(Session& session, observe::Site& site, std::int64_t wall) {
   }
   note_pool(session, site, wall);
   if (const Regions::Fixed now = regions.fixed(); now != std::exchange(regions.was_fixed, now))
-    fix(ThreadLimits::regions, fixed_reason(now, regions.team));
+    fix_thread_count(ThreadLimits::regions, fixed_reason(now, regions.team));
 }
 
 }  // namespace
@@ -216,7 +218,7 @@ const std::string& ThreadLimits::fixed_reason() const {
 
 ThreadLimits& limits() { return g_limits; }
 
-void fix(ThreadLimits::Reason reason, std::string sentence) {
+void fix_thread_count(ThreadLimits::Reason reason, std::string sentence) {
   g_limits.reasons[reason] = std::move(sentence);
   if (g_session != nullptr) g_session->processes[g_session->me].fixed.store(g_limits.fixed_reason().empty() ? 0 : 1);
 }
@@ -224,7 +226,8 @@ void fix(ThreadLimits::Reason reason, std::string sentence) {
 void note_set_by_program(int count) {
   // omp_set_num_threads(omp_get_max_threads()) changes nothing. --max-threads allows any count up to its value.
   const bool free = count == g_limits.natural || count <= base::options().max_threads;
-  fix(ThreadLimits::set_by_program, free ? "" : fmt::format("the program calls omp_set_num_threads({})", count));
+  fix_thread_count(ThreadLimits::set_by_program,
+                   free ? "" : fmt::format("the program calls omp_set_num_threads({})", count));
 }
 
 // A rank that still waits this long after this rank's MPI call ended was not waiting for that call.
@@ -276,11 +279,12 @@ void wake_openmp() {
   const int threads = max_threads();
   if (g_limits.natural == 0) decide_limits(threads);
   if (g_openmp.set_threads == nullptr && g_gnu.load() == nullptr) {
-    fix(ThreadLimits::unseen, openmp_tool().empty()
-                                  ? "its OpenMP runtime has no tools interface (OMPT), so its regions are not seen"
-                                  : openmp_tool() +
-                                        " uses its OpenMP runtime's tools interface (OMPT), so its regions are "
-                                        "not seen");
+    fix_thread_count(ThreadLimits::unseen,
+                     openmp_tool().empty()
+                         ? "its OpenMP runtime has no tools interface (OMPT), so its regions are not seen"
+                         : openmp_tool() +
+                               " uses its OpenMP runtime's tools interface (OMPT), so its regions are "
+                               "not seen");
   }
 }
 
@@ -289,7 +293,7 @@ void respect_other_threads(Session& session) {
   if (!session.regions.foreign.load(std::memory_order_relaxed) ||
       !g_limits.reasons[ThreadLimits::several_threads].empty()) [[likely]]
     return;
-  fix(ThreadLimits::several_threads, "the program begins parallel regions from several threads");
+  fix_thread_count(ThreadLimits::several_threads, "the program begins parallel regions from several threads");
   session.lends = false;
 }
 
@@ -351,8 +355,8 @@ RegionTerms region_begin(const RegionRequest& request) {
   regions.body = request.body;
   // A clause keeps the count, whatever the region queries.
   const bool to_decode = site.queries == Queries::unknown && !by_clause && matters(*session, site);
-  regions.unanalysed = to_decode && !may_decode_queries(*session, request.body, now);
-  if (to_decode && !regions.unanalysed) site.queries = Queries::watched;
+  regions.unanalysed = to_decode && keeps_count(site) && !may_decode(*session, now);
+  if (to_decode && may_decode_queries(*session, request.body, now)) site.queries = Queries::watched;
   if (!regions.measured) {
     session->activity.unmeasured_region_begin(now);
     terms.measured = Measured::wall;

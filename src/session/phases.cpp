@@ -41,7 +41,8 @@ class Phases final : public Capability {
 void phases_begin(int processes) {
   if (!may_move()) return;
   if (g_session == nullptr || processes < g_session->count) {
-    fix(ThreadLimits::phases, "the program has phases for some ranks of the node only (steelyard/phases.h)");
+    fix_thread_count(ThreadLimits::phases,
+                     "the program has phases for some ranks of the node only (steelyard/phases.h)");
   } else if (g_session->cores != nullptr) {
     g_session->cores->unbind();  // the context takes this thread's binding for that of the launcher
     g_session->cores->rebind();

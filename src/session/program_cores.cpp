@@ -14,7 +14,16 @@ namespace {
 /// No plan changes this process's cores from now on.
 void moved_by_program() {
   if (limits().reasons[ThreadLimits::moved_by_program].empty())
-    fix(ThreadLimits::moved_by_program, "the program says itself which cores it uses (steelyard/cores.h)");
+    fix_thread_count(ThreadLimits::moved_by_program, "the program says itself which cores it uses (steelyard/cores.h)");
+}
+
+/// Null if no core can move. The first call marks this process as moved by the program.
+cores::Cores* moved_cores() {
+  if (g_session == nullptr || g_session->held || g_session->cores == nullptr ||
+      !g_session->cores->immovable_reason().empty())
+    return nullptr;
+  moved_by_program();
+  return g_session->cores;
 }
 
 }  // namespace
@@ -38,19 +47,6 @@ std::string immovable_reason() {
   if (g_session->held) return "the program is in a phase, or has pushed a binding (steelyard/phases.h)";
   return immovable_reason(*g_session);
 }
-
-namespace {
-
-/// Null if no core can move. From the first call that can move one on, no plan changes this process's cores.
-cores::Cores* moved_cores() {
-  if (g_session == nullptr || g_session->held || g_session->cores == nullptr ||
-      !g_session->cores->immovable_reason().empty())
-    return nullptr;
-  moved_by_program();
-  return g_session->cores;
-}
-
-}  // namespace
 
 std::vector<int> cpus_in_use() {
   const cores::Cores* cores = moved_cores();

@@ -28,7 +28,7 @@ struct Regions {
   int asked_threads = 0;             ///< that Steelyard has asked for; 0: none
   int virtual_threads = 0;
   bool by_clause = false;
-  bool unanalysed = false;  ///< it keeps its thread count until there is time to decode it (may_decode_queries())
+  bool unanalysed = false;          ///< it keeps its thread count until there is time to decode it (may_decode())
   std::atomic<bool> asked{false};   ///< a thread of it queried its ID or the team size
   std::atomic<bool> shares{false};  ///< its threads share out work: work_shared()
 

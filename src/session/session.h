@@ -7,7 +7,7 @@
 
 // The one Session of a process: node, observe and the capabilities that are switched on. `intercept` and the API
 // translate foreign calls into the calls below and in these headers, and do nothing else. All are cheap no-ops before
-// start() and after finish().
+// start() and after finish(), except BlockingCall, which needs measures_this_call().
 //
 // | header          | events |
 // |-----------------|--------|

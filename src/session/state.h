@@ -105,7 +105,7 @@ bool in_region();
 void respect_other_threads(Session& session);
 ThreadLimits& limits();
 /// The thread count of this process must not change for this reason, until the same reason is given without a sentence.
-void fix(ThreadLimits::Reason reason, std::string sentence);
+void fix_thread_count(ThreadLimits::Reason reason, std::string sentence);
 /// The program has called omp_set_num_threads(count).
 void note_set_by_program(int count);
 /// True where Steelyard may change thread counts at all.

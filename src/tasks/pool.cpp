@@ -121,7 +121,7 @@ base::Status Pool::leave(bool finalizing) {
   return done;
 }
 
-/// Since when the primary thread looks for tasks. The other processes of the node see that it does.
+/// Whether the primary thread looks for tasks, and since when. The other processes of the node see that it does.
 class Pool::Idle {
  public:
   Idle(NodeBlock& node, ProcessBlock& process) : node_(node), process_(process) {}
@@ -142,7 +142,7 @@ class Pool::Idle {
  private:
   NodeBlock& node_;
   ProcessBlock& process_;
-  std::int64_t since_ = 0;  // 0: it has tasks
+  std::int64_t since_ = 0;  // ns; 0: it has tasks
 };
 
 TerminationRounds::Outcome Pool::work() {
@@ -166,7 +166,7 @@ TerminationRounds::Outcome Pool::work() {
     const Found found = look_for_task(entry, idle, time);
     if (found == Found::end) return *outcome_;
     time = now();
-    if (found == Found::nothing) continue;
+    if (found == Found::look_again) continue;
     if (!begun_) begin_first_task();
     time = me.execute(entry, time);
   }
@@ -195,7 +195,7 @@ Pool::Found Pool::look_for_task(Deque::Entry& entry, Idle& idle, std::int64_t ti
     return Found::end;
   }
   time = now();
-  if (primary().queued() > 0 && !congested()) return Found::nothing;
+  if (primary().queued() > 0 && !congested()) return Found::look_again;
   if (!congested()) {
     if (steal(entry) || (receiver_ != nullptr && receiver_->pop(entry))) {
       idle.end();
@@ -207,7 +207,7 @@ Pool::Found Pool::look_for_task(Deque::Entry& entry, Idle& idle, std::int64_t ti
   warn_of_missing_ranks(time, time - idle.since());
   if (locked) locked.unlock();
   wait(time - idle.since());
-  return Found::nothing;
+  return Found::look_again;
 }
 
 bool Pool::steal(Deque::Entry& entry) {

@@ -170,10 +170,10 @@ class Pool final : Router::Carrier, Policy::Host {
   /// @return false if the run has ended with `outcome_`
   bool poll_between_tasks(std::int64_t time);
   /// `end`: the run has ended with `outcome_`.
-  enum class Found { nothing, task, end };
-  /// Without a task: exchanges messages, and steals a task or asks for some. If there is none, waits a while.
+  enum class Found { look_again, task, end };
+  /// Without a task: exchanges messages, and steals a task or asks for some. If there is none, waits once.
   /// @param time now, ns
-  /// @return nothing: the own queue may have tasks now; task: `entry` is to be executed
+  /// @return look_again: the own queue may have tasks now; task: `entry` is to be executed
   Found look_for_task(Deque::Entry& entry, Idle& idle, std::int64_t time);
   /// Receives and sends messages, forwards results and answers requests. Stores the outcome if that ends the run.
   void poll(std::int64_t now, bool idle);
@@ -248,6 +248,7 @@ class Pool final : Router::Carrier, Policy::Host {
   std::int64_t leaves_at_ = 0, next_check_ = 0;
   bool leaving_ = false, finalizing_ = false, broken_ = false;
   Consumer consumer_;
+  /// Set while the messages are locked, and constant from then on until the next run begins.
   std::optional<TerminationRounds::Outcome> outcome_;
   std::int64_t next_poll_ = 0, next_receive_ = 0, warn_at_ = 0;
   std::map<int, std::vector<char>> arriving_;  // by sender: messages that are not complete
