@@ -99,7 +99,7 @@ def cores(run: Run) -> Optional[Section]:
         return None
     before, after = run.ranks["threads_at_start"], run.ranks["threads_at_end"]
     changed = int((before != after).sum())
-    words = f"All {plural(len(before), 'rank')} ended with the number of cores that they started with."
+    words = "Each rank ended with the number of cores that it started with."
     if changed:
         words = f"{plural(changed, 'rank')} of {number(len(before))} ended with more or fewer cores than at the start."
     most = max(most_threads(rank["timeline"]) for rank in run.record["ranks"])

@@ -158,12 +158,15 @@ int top(const TopForm& form) {
   const auto [once, json] = std::pair(form.once, form.json);
   std::vector<LiveView> before;
   const bool screen = !once && !json && isatty(STDOUT_FILENO) != 0;
+  bool idle = false;  // there was no job at the last look
   for (;;) {
     int others = 0;
     auto jobs = find_jobs(others);
     const auto now = base::now_ns();
     const auto text = json ? jobs_as_json(jobs, before, now) : jobs_as_text(jobs, before, now);
-    fmt::print("{}{}", screen ? "\033[H\033[2J" : "", text);
+    // In a file, once is enough.
+    if (screen || json || !jobs.empty() || !idle) fmt::print("{}{}", screen ? "\033[H\033[2J" : "", text);
+    idle = jobs.empty();
     if (others > 0 && screen) fmt::print("{}\n", of_other_versions(others));
     std::fflush(stdout);
     if (others > 0 && !screen) base::warn_once(of_other_versions(others));
