@@ -127,7 +127,7 @@ def test_a_region_that_shrinks_to_one_thread_makes_no_team_inside(constrained):
 @one_compiler
 def test_the_other_regions_of_such_a_program_are_free(constrained):
     result, teams, _, _ = constrained("mixed")
-    assert result.moves() and teams[0] > 2
+    assert teams[0] > 2, result.explain()
     (remark,) = [remark for remark in result.record["remarks"] if "query thread IDs" in remark]
     assert f"`steelyard doctor {result.record['command'][0]}` names the source lines" in remark
     (region,) = result.record["kept_regions"]

@@ -29,7 +29,8 @@ def check_both(mpi, alone, beside) -> None:
     """Steelyard has measured the waits of the rank with less work, and the tool has counted what it counts alone."""
     check_measured(beside)
     assert counted(alone) == counted(beside)
-    assert beside.record["metrics"]["load_balance"] < 0.9, beside.explain()
+    longest = max(rank["totals_ns"]["mpi"] / rank["totals_ns"]["wall"] for rank in beside.record["ranks"])
+    assert longest > 0.3, beside.explain()
 
 
 def preloaded(mpi, libraries: list[str], with_steelyard: bool):
