@@ -18,7 +18,7 @@ collectives::Account& collectives_account();
 /// detach_communicator().
 std::unique_ptr<collectives::Board> open_board(const CommunicatorOnNode* communicator);
 
-/// What the Session has for them.
+/// What a session keeps of them.
 struct Delivery {
   std::unique_ptr<collectives::Boards> boards;
   collectives::Account account;

@@ -17,7 +17,7 @@ struct Session;
 base::Status region_begins(std::string_view name);
 base::Status region_ends(std::string_view name);
 
-/// What the Session has for them.
+/// What a session keeps of them.
 struct NamedRegions {
   observe::NamedRegions regions;
   long failures = 0;  ///< calls
