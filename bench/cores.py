@@ -78,7 +78,7 @@ def minife(flavour: str, imbalance: int, ranks: int = RANKS,
             return emulated_pair(session, flavour, name, *program, options=options, ranks=ranks, threads=threads)
 
         native, ours = pair()
-        by_rule = [replace(pair(*sabo(min(at, steps - 1)))[1], label=f"SABO's rule at step {at}") for at in at_steps]
+        by_rule = [replace(pair(*sabo(at))[1], label=f"SABO's rule at step {at}") for at in at_steps]
         times = session.interleaved([native, ours, *by_rule], rounds)
         gains, *of_rule = ([100 * (1 - b / a) for a, b in zip(times["native"], times[case.label])]
                            for case in (ours, *by_rule))

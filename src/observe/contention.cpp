@@ -72,21 +72,17 @@ std::string contention(const RunRecord& record) {
 }
 
 std::string yielded(const RunRecord& record) {
-  const auto is = [&](const char* option, const char* value) {
-    const auto found = record.options.find(option);
-    return found != record.options.end() && found->second == value;
-  };
   std::set<int> oversubscribed;  // nodes
   for (const NodeRecord& node : record.nodes) {
     if (!node.oversubscribed.empty()) oversubscribed.insert(node.index);
   }
-  if (oversubscribed.empty() || is("observe", "on") || !is("wait", "sleep")) return "";
+  if (oversubscribed.empty() || option_of(record, "observe") == "on" || option_of(record, "wait") != "sleep") return "";
   const bool waited = std::ranges::any_of(record.ranks, [&](const RankRecord& rank) {
     const double share =
         static_cast<double>(rank.totals.mpi) / static_cast<double>(std::max<std::int64_t>(1, rank.totals.wall));
     return oversubscribed.contains(rank.node) && share >= record.thresholds.mpi_share;
   });
-  const bool idle_sleep = is("blocktime", "0");
+  const bool idle_sleep = option_of(record, "blocktime") == "0";
   if (!waited && !idle_sleep) return "";
   std::string text = "idle threads";
   if (waited) text = idle_sleep ? "ranks that waited in MPI, and idle threads," : "ranks that waited in MPI";

@@ -141,14 +141,10 @@ std::vector<std::string> late_in_trees(const RunRecord& record) {
 }
 
 std::vector<std::string> plans_by_soga(const RunRecord& record) {
-  const auto option = [&](const char* name) {
-    const auto found = record.options.find(name);
-    return found == record.options.end() ? std::string() : found->second;
-  };
-  if (option("collectives-tree") != "soga" || option("collectives") == "off") return {};
+  if (option_of(record, "collectives-tree") != "soga" || option_of(record, "collectives") == "off") return {};
   Tree sum;
   std::vector<int> optimisers;  // of trees with fewer plans than periods
-  const long period = std::max(1L, std::atol(option("collectives-tree-every").c_str()));
+  const long period = std::max(1L, std::atol(option_of(record, "collectives-tree-every").c_str()));
   for (const Tree& tree : record.trees) {
     sum.broadcasts += tree.broadcasts;
     sum.plans += tree.plans;

@@ -57,15 +57,13 @@ std::vector<std::string> left_scatters(const RunRecord& record) {
 }
 
 std::string why_gain_is_unknown(const RunRecord& record) {
-  const auto asked = record.options.find("collectives");
-  if (asked != record.options.end() && asked->second == "auto")
-    return "the gain is not known: too few of them were compared";
+  if (option_of(record, "collectives") == "auto") return "the gain is not known: too few of them were compared";
   return "the gain is not known: only --collectives=auto compares";
 }
 
 bool asked_for_broadcasts(const RunRecord& record) {
-  const auto asked = record.options.find("collectives");
-  return asked != record.options.end() && (asked->second == "on" || asked->second == "called");
+  const std::string asked = option_of(record, "collectives");
+  return asked == "on" || asked == "called";
 }
 
 }  // namespace steelyard::observe

@@ -186,9 +186,13 @@ void merge(RunRecord& record, std::vector<Contribution> contributions) {
   derive_regions(record);
 }
 
+std::string option_of(const RunRecord& record, const std::string& name) {
+  const auto found = record.options.find(name);
+  return found == record.options.end() ? std::string() : found->second;
+}
+
 double confidence_of(const RunRecord& record) {
-  const auto option = record.options.find("confidence");
-  const double confidence = option != record.options.end() ? std::strtod(option->second.c_str(), nullptr) : 0;
+  const double confidence = std::strtod(option_of(record, "confidence").c_str(), nullptr);
   return confidence > 0 && confidence < 1 ? confidence : 0.95;
 }
 

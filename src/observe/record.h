@@ -200,6 +200,8 @@ struct RunRecord {
   Thresholds thresholds;    ///< of the summary and the page
 };
 
+/// The value of an option as the user writes it; "" if the record does not have it.
+std::string option_of(const RunRecord& record, const std::string& name);
 /// The level of the confidence intervals in the record (--confidence); 0.95 if the record is older than this option.
 double confidence_of(const RunRecord& record);
 

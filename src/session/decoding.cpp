@@ -17,9 +17,8 @@ bool may_decode(const Session& session, std::int64_t now) {
   return static_cast<double>(partition::decoding_ns()) <= budget || partition::decoding_on_node_ns() <= kLoan;
 }
 
-bool may_decode_queries(const Session& session, const void* body, std::int64_t now) {
-  return may_decode(session, now) &&
-         (base::options().thread_ids != base::ThreadIds::automatic || partition::claim_decoding(body));
+bool decodes_queries(const void* body) {
+  return base::options().thread_ids != base::ThreadIds::automatic || partition::claim_decoding(body);
 }
 
 }  // namespace steelyard::session

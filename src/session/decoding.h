@@ -11,9 +11,9 @@ struct Session;
 /// Without these limits, a program of a hundred regions that runs for a second would lose a third of it. Regions that
 /// are executed often come first.
 bool may_decode(const Session& session, std::int64_t now);
-/// The same for the queries of a region's body. False while another process of the node decodes them. If true, call
-/// partition::has_unproved_query() or release_decoding() next.
+/// Where there is time: whether this process decodes the queries of a region's body. False while another process of the
+/// node does. If true, call partition::has_unproved_query() or release_decoding() next.
 /// @param body null if unknown
-bool may_decode_queries(const Session& session, const void* body, std::int64_t now);
+bool decodes_queries(const void* body);
 
 }  // namespace steelyard::session

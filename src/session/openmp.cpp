@@ -355,8 +355,9 @@ RegionTerms region_begin(const RegionRequest& request) {
   regions.body = request.body;
   // A clause keeps the count, whatever the region queries.
   const bool to_decode = site.queries == Queries::unknown && !by_clause && matters(*session, site);
-  regions.unanalysed = to_decode && keeps_count(site) && !may_decode(*session, now);
-  if (to_decode && may_decode_queries(*session, request.body, now)) site.queries = Queries::watched;
+  const bool has_time = to_decode && may_decode(*session, now);
+  regions.unanalysed = to_decode && !has_time && keeps_count(site);
+  if (has_time && decodes_queries(request.body)) site.queries = Queries::watched;
   if (!regions.measured) {
     session->activity.unmeasured_region_begin(now);
     terms.measured = Measured::wall;

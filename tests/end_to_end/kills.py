@@ -33,7 +33,7 @@ MORE_NATIVE_TRIALS = 10
 # before the launcher goes on. The launcher then adds SIGKILL to the exit status: in 1 of 100 native jobs whose other
 # rank sleeps. Ranks that wait sleep under Steelyard, and poll without it. In 1 of 210 native jobs, and in 2 of 200 with
 # Steelyard, the launcher ended with its own status 1 instead (`kills.py --mpi mpich --cause exit`).
-ALSO_NATIVE = {("mpich", cause): {1, int(signal.SIGKILL)} for cause in ("exit", "quit")}
+ALSO_NATIVE = {("mpich", "exit"): {1, int(signal.SIGKILL)}, ("mpich", "quit"): {int(signal.SIGKILL)}}
 
 
 @dataclass
