@@ -9,6 +9,7 @@ from pathlib import Path
 OTHERS = {
     "src/api/api_tasks_progress_test.cpp",  # api_tasks.cpp, with processes in long tasks
     "src/api/api_tasks_typed_test.cpp",  # include/steelyard/tasks.hpp
+    "src/cores/holding_orders_test.cpp",  # holding.cpp, in all interleavings
     "src/loops/compiled_test.cpp",  # team.cpp, with the loops of a compiler
     "src/loops/explorer_test.cpp",  # team.cpp, in all interleavings
 }

@@ -101,7 +101,9 @@ void Holding::borrow(int most, const Terms& terms) {
   int left = std::min(most - held, borrowable(terms));
   for (const bool neighbours : {true, false}) {
     for (int c = 0; c < table_.cores() && left > 0; ++c) {
-      if ((domain_[c] == near) != neighbours || table_.is_own(c) || !table_.borrow(c, terms)) continue;
+      // A plan that is being made may have changed the owner already: what counts as own is what has been read.
+      if ((domain_[c] == near) != neighbours || table_.is_own(c) || contains(owned_, c)) continue;
+      if (!table_.borrow(c, terms)) continue;
       borrowed_.push_back(c);
       --left;
     }
