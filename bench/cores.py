@@ -252,19 +252,19 @@ def recording(flavour: str) -> Callable[[Session], list[Figure]]:
     return measured
 
 
-def region_cost(flavour: str, compiler: str, target: float) -> Callable[[Session], list[Figure]]:
-    """What an empty region of two threads costs beyond the OpenMP runtime's own: GNU's for gcc, LLVM's for clang."""
+def region_cost(flavour: str, compiler: str, target: float, threads: int = 2) -> Callable[[Session], list[Figure]]:
+    """What an empty region costs beyond the OpenMP runtime's own: GNU's for gcc, LLVM's for clang."""
 
     def measured(session: Session) -> list[Figure]:
-        name = f"region-cost-{compiler}-{flavour}"
+        name = f"region-cost-{compiler}-{flavour}" + ("-1-thread" if threads == 1 else "")
         rounds = 1 if session.quick else 15
-        two = {"OMP_NUM_THREADS": "2"}
+        team = {"OMP_NUM_THREADS": str(threads)}
         program = [session.program(f"bench/region_cost.{flavour}.{compiler}"), "100" if session.quick else "5000"]
         pattern = r"([0-9.]+) ns per region"
-        ours = Case("with Steelyard", mpirun(flavour, 1, session.steelyard(name) + program), two, pattern)
+        ours = Case("with Steelyard", mpirun(flavour, 1, session.steelyard(name) + program), team, pattern)
         observed = mpirun(flavour, 1, session.steelyard(name, "--observe") + program)
-        measured = Case("only measured", observed, two, pattern)
-        times = session.interleaved([Case("native", mpirun(flavour, 1, program), two, pattern), ours, measured], rounds)
+        measured = Case("only measured", observed, team, pattern)
+        times = session.interleaved([Case("native", mpirun(flavour, 1, program), team, pattern), ours, measured], rounds)
         extra = {label: [b - a for a, b in zip(times["native"], samples)] for label, samples in times.items()}
         return [figure(name, "real", extra["with Steelyard"], "ns a region", Target("<=", target), ours.shell(),
                        {"only measured": median(extra["only measured"]),
@@ -363,6 +363,8 @@ def measurements(flavours: list[str], quick: bool) -> list[Measurement]:
             all_of_them.append(Measurement(f"region-cost-{compiler}-{flavour}", 120,
                                            region_cost(flavour, compiler, target)))
             all_of_them.append(Measurement(f"tiny-regions-{compiler}-{flavour}", 60, tiny_regions(flavour, compiler)))
+        all_of_them.append(Measurement(f"region-cost-gcc-{flavour}-1-thread", 60,
+                                       region_cost(flavour, "gcc", 150, threads=1)))
         all_of_them.append(Measurement(f"call-cost-{flavour}", 20, call_cost(flavour)))
         all_of_them.append(Measurement(f"region-call-{flavour}", 10, region_call(flavour)))
         all_of_them.append(Measurement(f"balanced-overhead-{flavour}", 90, balanced(flavour)))

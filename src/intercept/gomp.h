@@ -5,6 +5,7 @@
 #include "intercept/clause.h"
 #include "loops/virtual_team.h"
 #include "session/openmp.h"
+#include "session/short_regions.h"
 #include "session/worksharing.h"
 
 // GNU's OpenMP runtime has no tools interface. Its regions are seen at its entry points, which compilers call. A region
@@ -63,12 +64,19 @@ bool in_measured_region();
 /// A function that runs `body` as an explicit task, and interrupts the thread's wait meanwhile.
 Body bracketed(Body body);
 
+/// session::estimated_region_begin() with the arguments of run_region().
+bool estimated_region_begin(std::uint64_t site, Body code, unsigned int count, bool runs_body);
+
 /// Runs a region by `call(body, data, count)`, which calls the entry point of the runtime behind ours. `code`: the
 /// program's function, where `body` is a function of ours that runs it.
 template <class Call>
 void run_region(std::uint64_t site, Body body, void* data, unsigned int count, bool shares, const Call& call,
                 Body code = nullptr) {
   if (is_gnu()) {
+    if (estimated_region_begin(site, code != nullptr ? code : body, count, code == nullptr)) {
+      call(body, data, count);
+      return session::estimated_region_end();
+    }
     Region region(site, body, data, count, code == nullptr, shares, nullptr, code);
     call(Region::run, static_cast<void*>(&region), region.count());
   } else {

@@ -84,6 +84,12 @@ void attach() {
   session::attach_gnu_openmp(max_threads);
 }
 
+bool estimated_region_begin(std::uint64_t site, Body code, unsigned int count, bool runs_body) {
+  const int requested = count > 0 ? static_cast<int>(count) : max_threads();
+  return session::estimated_region_begin({site, requested, count > 0, session::RegionRequest::Threads::by_argument,
+                                          reinterpret_cast<void*>(code), runs_body, false});
+}
+
 Region::Region(std::uint64_t site, Body body, void* data, unsigned int count, bool runs_body, bool shares,
                void* first_word, Body code)
     : first_word_(first_word), body_(body), data_(data), count_(count) {

@@ -54,6 +54,13 @@ class Activity {
   /// `without_core`: threads of the team that have shared the cores of the others.
   void unmeasured_region_end(std::int64_t now, int team, float useful_share, float imbalance_share,
                              int without_core = 0);
+  /// A region of one thread, of which nothing is measured: it takes about `wall` ns, and computes for `useful` of them.
+  /// So much of the primary's present stretch of computing alone counts as in regions.
+  void estimated_region(float wall, float useful) {
+    estimated_wall_ += wall;
+    estimated_useful_ += useful;
+    ++totals_.regions;
+  }
   /// The region that is about to end had virtual threads.
   void had_virtual_threads() { ++totals_.virtual_regions; }
   void lent(std::int64_t core_ns) { totals_.lent += core_ns; }
@@ -117,7 +124,9 @@ class Activity {
   /// @return ns that were removed: `without`, or less if the region added less
   std::int64_t remove_time_without_core(const Totals& before, std::int64_t without);
   OtherTeams::Reading take_idle(Totals& totals, std::int64_t now, std::int64_t idle_in_region) const;
-  static void add_stretch(Totals& totals, State state, std::int64_t length, int owned);
+  /// The stretch since `since_`, of this length.
+  void add_stretch(Totals& totals, std::int64_t length) const;
+  void add_estimated(Totals& totals, std::int64_t length) const;
   void add_by_call(Totals& totals, std::int64_t now) const;
 
   Totals totals_;
@@ -126,6 +135,8 @@ class Activity {
   std::int64_t start_ = 0;
   std::int64_t last_region_wall_ = 0;
   TeamTime last_team_time_;
+  float estimated_wall_ = 0;    // of estimated_region(), since the present stretch began
+  float estimated_useful_ = 0;  // of that
   int owned_ = 1;
   int lent_by_call_ = 0;             // cores
   std::int64_t by_call_since_ = 0;   // ns: totals_ has their time until then

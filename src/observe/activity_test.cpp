@@ -289,6 +289,37 @@ TEST(Activity, AnUnmeasuredRegionIsDividedByTheSharesOfOthers) {
   expect_identity(activity.totals());
 }
 
+TEST(Activity, AnEstimatedRegionIsAPartOfComputingAlone) {
+  Activity activity;
+  activity.start(0, 2);
+  activity.estimated_region(30, 20);
+  activity.estimated_region(30, 20);
+  EXPECT_EQ(activity.totals_at(100).region_wall, 60) << "also before the stretch has ended";
+  activity.enter_mpi(100);
+  activity.estimated_region(30, 20);  // in a callback of MPI
+  activity.leave_mpi(150);
+  const Totals& totals = activity.totals();
+  EXPECT_EQ(totals.serial, 40);
+  EXPECT_EQ(totals.mpi, 50);
+  EXPECT_EQ(totals.region_wall, 60);
+  EXPECT_EQ(totals.region_useful, 40);
+  EXPECT_EQ(totals.omp_scheduling, 20);
+  EXPECT_EQ(totals.omp_serialisation, 100);
+  EXPECT_EQ(totals.regions, 3);
+  expect_identity(totals);
+}
+
+TEST(Activity, EstimatedRegionsTakeNoMoreThanThereWas) {
+  Activity activity;
+  activity.start(0, 1);
+  for (int region = 0; region < 10; ++region) activity.estimated_region(30, 20);
+  activity.enter_mpi(100);
+  EXPECT_EQ(activity.totals().serial, 0);
+  EXPECT_EQ(activity.totals().region_wall, 100);
+  EXPECT_EQ(activity.totals().region_useful, 66);
+  expect_identity(activity.totals());
+}
+
 TEST(Activity, TheIdentityHoldsForAnySequence) {
   std::mt19937 random(7);
   for (int round = 0; round < 300; ++round) {

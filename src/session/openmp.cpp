@@ -18,6 +18,7 @@
 #include "partition/known_queries.h"
 #include "session/decoding.h"
 #include "session/other_regions.h"
+#include "session/short_regions.h"
 #include "session/state.h"
 #include "session/virtual_threads.h"
 #include "session/worksharing.h"
@@ -30,10 +31,6 @@ namespace {
 using Queries = observe::Site::Queries;
 using Work = observe::Site::Work;
 
-// 50 us: to measure the threads of a region costs 0.25 us (bench/cores.py --only region-cost), 0.5 % of that.
-// If a region is shorter, one execution in several is measured, chosen at random.
-constexpr float kShort = kWorthBorrowing / 4;
-
 // The runtime may initialise in the constructor of another library, before those of this one.
 constinit OpenMp g_openmp;
 constinit const char* g_openmp_tool = "";  // file of another tool that has OMPT; never freed
@@ -43,7 +40,6 @@ ThreadLimits g_limits;
 // An empty region of two threads takes 736 ns with it and 810 ns with now_ns() under gcc, 685 and 760 ns under clang
 // (bench/region_cost.c). No difference in examples/cells.c, with one rank or two ranks per core.
 thread_local base::CounterClock t_clock;
-observe::ThreadCell g_no_cell;  // of all threads in a region whose threads are not measured; never written
 
 int usable_cores() {
   const node::Topology topology = node::discover();
@@ -127,38 +123,9 @@ bool matters(const Session& session, const observe::Site& site) {
   return session.node_cores > session.count || site.own_ns > kWorthBorrowing;
 }
 
-// Regions with different bodies may have one return address: after a tail call, the runtime returns to the function
-// further out.
-std::uint64_t key_of(const RegionRequest& request) {
-  return (request.site ^ base::spread(reinterpret_cast<std::uint64_t>(request.body))) | 1;
-}
-
 ThreadCells cells_of(observe::Activity& activity) {
   return {activity.cell(0), activity.cells(), ThreadCells::Team::outermost, activity.region().load(),
           &activity.region()};
-}
-
-// True if the threads of most executions need not be measured. `kWorthBorrowing` is more than kShort, so such a region
-// borrows no cores. Where Steelyard has anything else to do for it, it is measured.
-bool is_short(const Session& session, const observe::Site& site, const RegionRequest& request) {
-  const bool has_been_short = site.capacity_ns > 0 && site.mean_ns < kShort && site.own_ns < kShort;
-  const bool may_be_virtual = request.may_be_virtual && base::options().virtual_threads > 0;
-  if (!has_been_short || may_be_virtual || site.queries == Queries::watched || session.held) return false;
-  return session.cores == nullptr || session.cores->at_rest();
-}
-
-// A random number of executions between two that are measured keeps step with no pattern of the program.
-bool measures_threads(Session& session, observe::Site& site, const RegionRequest& request) {
-  if (!is_short(session, site, request)) return true;
-  if (site.unmeasured_left > 0) {
-    --site.unmeasured_left;
-    return false;
-  }
-  session.regions.random = base::spread(session.regions.random + site.address);
-  // 0 to 15, and fewer while its means are those of few executions.
-  site.unmeasured_left =
-      static_cast<std::uint8_t>(std::min<std::uint64_t>(session.regions.random >> 60, site.executions / 8));
-  return true;
 }
 
 // A task pool has no use for more cores than it has threads. If a rank gets one of the node's n cores more, its other
@@ -316,7 +283,7 @@ RegionTerms region_begin(const RegionRequest& request) {
     regions.code_generation = generation;
     regions.sites = {};
   }
-  observe::Site& site = regions.sites.at(key_of(request));
+  observe::Site& site = regions.sites.at(request.key());
   if (site.executions == 0 && base::options().awaits_mpi) look_for_thread_local_data();
   regions.asked_threads = 0;
   regions.virtual_threads = 0;
@@ -401,10 +368,11 @@ void unmeasured_region_end(Session& session, std::int64_t now) {
                                          without_core);
   const std::int64_t wall = session.activity.last_region_wall();
   regions.present = nullptr;
+  const std::int64_t estimated = take_estimated(site);
   site.add(wall);
   site.add_own(wall);
   note_queries(regions, site, wall);
-  if (session.cores != nullptr) note_fixed(session, site, wall);
+  if (session.cores != nullptr) note_fixed(session, site, wall + estimated);
   region_ended(session, site.address, now);
 }
 
@@ -432,6 +400,7 @@ void region_end() {
   const std::int64_t wall = session->activity.last_region_wall();
   observe::Site& site = *regions.present;
   regions.present = nullptr;
+  const std::int64_t estimated = take_estimated(site);
   site.add(wall);
   const observe::TeamTime& time = session->activity.last_team_time();
   if (time.shares_vary)
@@ -451,7 +420,7 @@ void region_end() {
   note_queries(regions, site, time.useful / std::max(1, regions.team));
   // In a phase, ranks run other regions than each other.
   if (session->held) return sample(*session, now);
-  if (session->cores != nullptr) note_fixed(*session, site, computed);
+  if (session->cores != nullptr) note_fixed(*session, site, computed + estimated);
   region_ended(*session, site.address, now);
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "base/hash.h"
 #include "observe/activity.h"
 
 // The OpenMP side of the Session. `intercept` calls these from OMPT's callbacks and from the OpenMP API calls of the
@@ -39,6 +40,9 @@ struct RegionRequest {
   const void* body = nullptr;   ///< the function that its threads run; null where that is not known
   bool may_be_virtual = false;  ///< by_argument: the caller can run virtual threads
   bool shares = false;          ///< the construct shares out work: it is a region with a loop, or with sections
+  /// Regions with different bodies may have one return address: after a tail call, the runtime returns to the function
+  /// further out.
+  std::uint64_t key() const { return (site ^ base::spread(reinterpret_cast<std::uint64_t>(body))) | 1; }
 };
 /// What is measured of an execution of a region.
 enum class Measured { nothing, wall, threads };

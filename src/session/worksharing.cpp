@@ -42,7 +42,7 @@ std::atomic<bool> g_on = false;
 /// A record for the next outermost region of the primary thread that is measured: no lock is needed for it.
 Region* g_spare = nullptr;
 
-/// The record of the regions of which only the wall time is measured, the primary thread's as well. Nothing is written
+/// The record of the primary thread's regions whose threads are not measured. Nothing is written
 /// into it from one to the next, so it stays in the caches of all threads.
 alignas(64) constinit Region g_short{Measured::wall, {}, {}, nullptr};
 

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "session/short_regions.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/hash.h"
+#include "base/options.h"
+#include "partition/known_queries.h"
+#include "session/other_regions.h"
+#include "session/state.h"
+#include "session/worksharing.h"
+
+namespace steelyard::session {
+namespace {
+
+// Where Steelyard has anything else to do for a region, it is measured.
+bool is_short(const Session& session, const observe::Site& site, const RegionRequest& request) {
+  const bool has_been_short = site.capacity_ns > 0 && site.mean_ns < kShort && site.own_ns < kShort;
+  const bool may_be_virtual = request.may_be_virtual && base::options().virtual_threads > 0;
+  if (!has_been_short || may_be_virtual || site.queries == observe::Site::Queries::watched || session.held)
+    return false;
+  return session.cores == nullptr || session.cores->at_rest();
+}
+
+bool has_one_thread(const Session& session, const RegionRequest& request) {
+  if (request.by_clause) return true;
+  return limits().program == 1 && limits().now == 1 &&
+         (session.cores == nullptr || session.cores->threads_at_rest(2) <= 1);
+}
+
+}  // namespace
+
+observe::ThreadCell g_no_cell;
+
+bool estimated_region_begin(const RegionRequest& request) {
+  Session* const session = g_session;
+  if (request.requested != 1 || session == nullptr || !t_primary || in_region()) return false;
+  Regions& regions = session->regions;
+  if (session->steps.regions_mark || regions.code_generation != partition::code_generation()) return false;
+  observe::Site& site = regions.sites.at(request.key());
+  if (site.unmeasured_left == 0 || !is_short(*session, site, request) || !has_one_thread(*session, request))
+    return false;
+  --site.unmeasured_left;
+  ++site.estimated;
+  ++regions.since_call;
+  regions.team = 1;
+  regions.asked_threads = 0;
+  regions.virtual_threads = 0;
+  session->activity.estimated_region(site.mean_ns, site.useful_ns);
+  t_state = {&g_no_cell};
+  RegionTerms terms;
+  terms.measured = Measured::wall;
+  entered(region_made(terms), 0, 1);
+  return true;
+}
+
+void estimated_region_end() {
+  left(0);
+  t_state = {};
+}
+
+std::int64_t take_estimated(observe::Site& site) {
+  const auto executions = std::exchange(site.estimated, std::uint8_t{0});
+  site.executions += executions;
+  return static_cast<std::int64_t>(static_cast<float>(executions) * site.mean_ns);
+}
+
+// A random number of executions between two that are measured keeps step with no pattern of the program.
+bool measures_threads(Session& session, observe::Site& site, const RegionRequest& request) {
+  if (!is_short(session, site, request)) return true;
+  if (site.unmeasured_left > 0) {
+    --site.unmeasured_left;
+    return false;
+  }
+  session.regions.random = base::spread(session.regions.random + site.address);
+  // 0 to 15, and fewer while its means are those of few executions.
+  site.unmeasured_left =
+      static_cast<std::uint8_t>(std::min<std::uint64_t>(session.regions.random >> 60, site.executions / 8));
+  return true;
+}
+
+}  // namespace steelyard::session

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Regions so short that most executions are not measured: what is in them works, and all of them count."""
+
+import re
+
+import pytest
+
+from harness import EMULATED, check_measured
+
+STEPS, LOOPS = 300, 100
+OTHERS = 6  # further regions of a step of programs/short_regions.c, nested ones not counted
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+@pytest.mark.parametrize("threads", ["1", "2"])
+@pytest.mark.parametrize("options", [(), ("--observe",), ("--cores=off", "--loops=off")])
+def test_short_regions(mpi, compiler, threads, options):
+    variables = EMULATED | {"OMP_NUM_THREADS": threads}
+    result = mpi.run(2, f"short_regions.{compiler}", str(STEPS), str(LOOPS), options=options, **variables)
+    check_measured(result)
+    loops = [float(seconds) for seconds in re.findall(r": ([0-9.]+) s in plain loops", result.out)]
+    assert len(loops) == 2, result.explain()
+    ranks = [rank["totals_ns"] for rank in result.record["ranks"]]
+    for seconds, totals in zip(sorted(loops), sorted(ranks, key=lambda totals: totals["region_wall"])):
+        assert totals["regions"] >= STEPS * (LOOPS + OTHERS), result.explain()
+        assert totals["region_wall"] * 1e-9 > 0.3 * seconds, result.explain()
+        assert totals["serial"] >= 0, result.explain()
