@@ -273,13 +273,16 @@ Decision with_openmp(Decision decision, const Binary& binary, const Options& opt
   return decision;
 }
 
-/// Libraries can be put before the libraries of this program, or of the interpreter of this script.
-bool takes_libraries(const Binary& binary, const Site& site) {
-  if (binary.kind != Binary::Kind::script) return binary.kind == Binary::Kind::program && !binary.privileged;
-  const auto interpreter = base::locate(script_interpreter(binary), site.value_of("PATH"));
-  if (interpreter.error != 0) return false;
-  const auto runs_it = read_binary(interpreter.path, site.libraries());
-  return runs_it.kind == Binary::Kind::program && !runs_it.privileged;
+/// Libraries can be put before the libraries of this program, or of the interpreter of this script. The interpreter may
+/// be a script itself, as pyenv's python is: the program that it becomes inherits them.
+bool takes_libraries(Binary binary, const Site& site) {
+  constexpr int deepest = 5;  // Format: interpreters of interpreters in Linux, exec_binprm() in its fs/exec.c
+  for (int depth = 0; binary.kind == Binary::Kind::script && depth < deepest; ++depth) {
+    const auto interpreter = base::locate(script_interpreter(binary), site.value_of("PATH"));
+    if (interpreter.error != 0) return false;
+    binary = read_binary(interpreter.path, site.libraries());
+  }
+  return binary.kind == Binary::Kind::program && !binary.privileged;
 }
 
 }  // namespace

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "cli/doctor.h"
 #include "cli/test_support.h"
 
@@ -196,6 +198,13 @@ TEST_F(DecisionTest, LooksAtTheInterpreterOfAScript) {
   EXPECT_TRUE(decide_on(script).awaits_mpi);
   script.remark = "/nowhere/sh";
   EXPECT_EQ(decide_on(script).kind, Kind::pass_through);
+  const auto shim = scratch_.write("python3", "#!/usr/bin/env sh\nexec /usr/bin/python3 \"$@\"\n");
+  std::filesystem::permissions(shim, std::filesystem::perms::owner_all);
+  site_.environment = {{"PATH", (scratch_ / "") + ":/usr/bin:/bin"}};
+  script.remark = "/usr/bin/env python3";
+  EXPECT_TRUE(decide_on(script).awaits_mpi) << "the interpreter may be a script";
+  scratch_.write("python3", "#!/usr/bin/env python3\n");
+  EXPECT_EQ(decide_on(script).kind, Kind::pass_through) << "a script that is its own interpreter";
 }
 
 TEST_F(DecisionTest, PassesThroughScriptsLaunchersAndItself) {
