@@ -34,7 +34,7 @@ std::string kept_remark(const RunRecord& record, KeptReason reason) {
                   percent(std::min(kept / in_regions, 1.0)), base::first_of(names));
   // The doctor knows no library that an interpreter loads later.
   if (reason == KeptReason::repeat_work || base::options().awaits_mpi) return remark;
-  return fmt::format("{}; `steelyard doctor {}` names the source lines, if compiled with -g", remark,
+  return fmt::format("{}; `steelyard doctor --verbose {}` names the source lines, if compiled with -g", remark,
                      record.command.empty() ? "PROGRAM" : record.command.front());
 }
 

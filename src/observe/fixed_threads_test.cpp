@@ -21,7 +21,7 @@ TEST(FixedThreads, RegionsAreRemarkedByTheirCause) {
   record.kept_regions = {{"app+0x10", "smooth", false, 2, 1.0}};
   EXPECT_EQ(kept_remark(record, KeptReason::query_thread_ids),
             "regions that query thread IDs kept their thread count (1 region, 50 % of the time in regions): smooth; "
-            "`steelyard doctor PROGRAM` names the source lines, if compiled with -g");
+            "`steelyard doctor --verbose PROGRAM` names the source lines, if compiled with -g");
   EXPECT_EQ(kept_remark(record, KeptReason::repeat_work), "");
   base::options_of_this_process().awaits_mpi = true;
   EXPECT_TRUE(kept_remark(record, KeptReason::query_thread_ids).ends_with(": smooth")) << "python3 has no such region";

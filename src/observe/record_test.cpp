@@ -342,8 +342,8 @@ TEST(RecordMerge, TellsOnceWhichRegionsKeptTheirThreadCount) {
   EXPECT_DOUBLE_EQ(record.kept_regions[0].time, 0.6);
   EXPECT_THAT(record.remarks,
               ElementsAre("regions that query thread IDs kept their thread count (3 regions, 45 % of the time in "
-                          "regions): smooth, relax, lib.so+0x30; `steelyard doctor ./app` names the source lines, if "
-                          "compiled with -g"));
+                          "regions): smooth, relax, lib.so+0x30; `steelyard doctor --verbose ./app` names the source "
+                          "lines, if compiled with -g"));
 
   for (int i = 0; i < 3; ++i)
     parts[0].kept_regions.push_back({"app+0x4" + std::to_string(i), "f" + std::to_string(i), false, 1, 0.01});
@@ -351,7 +351,7 @@ TEST(RecordMerge, TellsOnceWhichRegionsKeptTheirThreadCount) {
   record = {};
   merge(record, parts);
   EXPECT_THAT(record.remarks[0], HasSubstr("7 regions")) << "two of them in one function";
-  EXPECT_THAT(record.remarks[0], HasSubstr("smooth, relax, f0 and 3 more; `steelyard doctor PROGRAM`"));
+  EXPECT_THAT(record.remarks[0], HasSubstr("smooth, relax, f0 and 3 more; `steelyard doctor --verbose PROGRAM`"));
 }
 
 TEST(RecordMerge, TellsApartTheRegionsThatRepeatTheirWork) {

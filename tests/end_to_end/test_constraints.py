@@ -129,7 +129,7 @@ def test_the_other_regions_of_such_a_program_are_free(constrained):
     result, teams, _, _ = constrained("mixed")
     assert teams[0] > 2, result.explain()
     (remark,) = [remark for remark in result.record["remarks"] if "query thread IDs" in remark]
-    assert f"`steelyard doctor {result.record['command'][0]}` names the source lines" in remark
+    assert f"`steelyard doctor --verbose {result.record['command'][0]}` names the source lines" in remark
     (region,) = result.record["kept_regions"]
     assert (
         region["function"] in ("divided_step", "main") and region["function"] in remark
