@@ -49,9 +49,10 @@ other_ways() {
       libomp-devel cli11-devel capstone-devel fmt-devel json-devel tomlplusplus-devel gtest-devel gmock-devel \
       google-benchmark-devel python3 clang-tools-extra
   Spack, without root:
-    spack install cmake ninja pkgconf openmpi mpich hwloc llvm+clang+llvm_dylib openmp=project cli11 fmt nlohmann-json \
-      tomlplusplus googletest+gmock benchmark python
-    spack load cmake ninja pkgconf openmpi hwloc llvm cli11 fmt nlohmann-json tomlplusplus googletest benchmark python
+    spack install cmake ninja pkgconf openmpi mpich hwloc llvm+clang+llvm_dylib openmp=project cli11 capstone@4 \
+      elfutils fmt nlohmann-json tomlplusplus googletest+gmock benchmark python
+    spack load cmake ninja pkgconf openmpi hwloc llvm cli11 capstone elfutils fmt nlohmann-json tomlplusplus \
+      googletest benchmark python
 END
   else
     cat <<'END'
@@ -59,8 +60,9 @@ END
     sudo dnf install gcc-c++ cmake ninja-build pkgconf openmpi-devel hwloc-devel libomp-devel cli11-devel \
       capstone-devel fmt-devel json-devel tomlplusplus-devel
   Spack, without root, with the MPI of your choice:
-    spack install cmake ninja pkgconf openmpi hwloc llvm-openmp cli11 fmt nlohmann-json tomlplusplus
-    spack load cmake ninja pkgconf openmpi hwloc llvm-openmp cli11 fmt nlohmann-json tomlplusplus
+    spack install cmake ninja pkgconf openmpi hwloc llvm-openmp cli11 capstone@4 elfutils fmt nlohmann-json \
+      tomlplusplus
+    spack load cmake ninja pkgconf openmpi hwloc llvm-openmp cli11 capstone elfutils fmt nlohmann-json tomlplusplus
 END
   fi
 }

@@ -69,7 +69,7 @@ def test_recipe_has_this_version_and_what_the_build_needs(recipe):
     assert VERSION in [words[0] for name, words, _ in said if name == "version"], f"the recipe lacks version {VERSION}"
     needs = {re.split(r"[@+]", words[0])[0] for name, words, _ in said if name == "depends_on"}
     found = {"CLI11": "cli11", "fmt": "fmt", "nlohmann_json": "nlohmann-json", "toml++": "tomlplusplus",
-             "HWLOC": "hwloc"}
+             "HWLOC": "hwloc", "libcapstone.a": "capstone", "libdw": "elfutils"}
     cmake = "\n".join(path.read_text() for path in [*ROOT.glob("src/*/CMakeLists.txt"), *ROOT.glob("cmake/*.cmake"),
                                                   *ROOT.glob("src/base/*.cpp")])
     for name, spack in found.items():

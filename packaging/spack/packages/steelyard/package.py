@@ -33,6 +33,10 @@ class Steelyard(CMakePackage):
     depends_on("hwloc@2:")
     # The build needs its omp-tools.h. `steelyard run --openmp=llvm` loads it in the place of GNU's OpenMP runtime.
     depends_on("llvm-openmp", type=("build", "run"))
+    # Recognises gcc's static loops. Version 4, since Spack's version 5 installs no archive, and the archive is linked.
+    depends_on("capstone@4", when="target=x86_64:")
+    # The doctor names source lines with its libdw.a and libelf.a.
+    depends_on("elfutils")
 
     conflicts("%gcc@:11", msg="Steelyard is C++20: gcc 12 or newer")
     conflicts("%clang@:15", msg="Steelyard is C++20: clang 16 or newer")
