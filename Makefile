@@ -15,7 +15,7 @@ TIDY_SECONDS ?=
 APPS_FLAGS ?=
 PYTHON := $(CURDIR)/.venv/bin/python
 
-.PHONY: help setup setup-build setup-demo setup-python configure build build-demo build-installed \
+.PHONY: help announce-demo setup setup-build setup-demo setup-python configure build build-demo build-installed \
         build-wheel test test-mpis fuzz demo bench bench-apps bench-cores bench-collectives bench-loops bench-phases \
         bench-report bench-tasks bench-together bench-waits conformance sanitize sanitize-address sanitize-thread \
         format check check-constants check-format check-environment check-functions check-layers check-length \
@@ -66,7 +66,12 @@ fuzz: build  ## Random OpenMP and MPI programs, and both in one, for FUZZ_SECOND
 	  $(PYTHON) tests/fuzz/$$generator --build build --seconds $(FUZZ_SECONDS) --strict $(FUZZ_FLAGS) || failed=1; \
 	done; exit $$failed
 
-demo: build-demo  ## Build one program and what it needs, run it without and with Steelyard, and show what that did
+# The build prints progress, but not how long it takes. README.md has the same figure.
+announce-demo:
+	@[ -x build/bin/steelyard ] || \
+	  echo 'demo: installs missing packages, builds, then runs a program without and with Steelyard: under 4 minutes'
+
+demo: announce-demo build-demo  ## Build one program and what it needs, run it without and with Steelyard
 	@tools/demo.sh build
 
 BENCHMARKS := bench-cores bench-waits bench-phases bench-loops bench-tasks bench-collectives bench-together bench-report

@@ -93,6 +93,14 @@ def test_recipe_names_what_cmake_reads(recipe, mpi, flavour, other, fortran):
         assert name in known or name.replace(flavour, "${flavour}").replace(other, "${flavour}") in known, name
 
 
+def test_demo_announces_its_time_first():
+    """As the README has it, and before anything is installed or built."""
+    (minutes,) = re.findall(r"^make demo .*: under (\d+) minutes$", (ROOT / "README.md").read_text(), re.MULTILINE)
+    makefile = (ROOT / "Makefile").read_text()
+    assert re.search(rf"echo 'demo: .* under {minutes} minutes'", makefile)
+    assert re.search(r"^demo: announce-demo build-demo  ##", makefile, re.MULTILINE)
+
+
 def test_module_file():
     text = (BUILD / "modulefile").read_text()
     assert VERSION in text and "@" not in text.replace("@PROJECT", "")
