@@ -17,6 +17,7 @@ from typing import Callable, Iterator, Optional
 import numpy as np
 import numpy.typing as npt
 
+from .options import as_set
 from .record import Progress, Run
 from .samples import Samples
 from .shares import measures_threads
@@ -291,12 +292,12 @@ def _warnings(a: Run, b: Run) -> list[str]:
         found.append(f"different numbers of ranks: {len(a.ranks)} and {len(b.ranks)}")
     if list(a.nodes["topology"]) != list(b.nodes["topology"]):
         found.append("different nodes")
-    before, after = a.record["options"], b.record["options"]
+    before, after = as_set(a.record["options"]), as_set(b.record["options"])
     told = [
         f"--{name}={before[name]} and {after[name]}"
         for name in before
         if name in after and name != "record" and before[name] != after[name]
-        and not (name == "blocktime" and (_is_default_spin(a, b) or _is_default_spin(b, a)))
+        and not (name == "blocktime" and _is_default_spin(a, b))
     ]
     if told:
         found.append(f"different options: {', '.join(told)}")
@@ -309,7 +310,17 @@ def _warnings(a: Run, b: Run) -> list[str]:
     return found
 
 
-def _is_default_spin(observed: Run, balanced: Run) -> bool:
+def _is_default_spin(a: Run, b: Run) -> bool:
+    """Whether --blocktime differs only in the value in use. Either the user has set the value that Steelyard chooses,
+    or an older record does not tell the choice."""
+    one, other = (run.record["options"] for run in (a, b))
+    if one["blocktime"] == other["blocktime"]:
+        return True
+    told = "blocktime-auto" in one and "blocktime-auto" in other
+    return not told and (_is_likely_default(a, b) or _is_likely_default(b, a))
+
+
+def _is_likely_default(observed: Run, balanced: Run) -> bool:
     """Whether the --blocktime of these runs differs only because `auto` stands for another value if no core may move.
 
     A record has the value in use. The user may have given that of `balanced`; then it is the default's all the same."""

@@ -28,6 +28,12 @@ def current(options: dict[str, str]) -> dict[str, str]:
                                                         value) for name, value in options.items())}
 
 
+def as_set(options: dict[str, str]) -> dict[str, str]:
+    """The options as the user has set them: a value that Steelyard has chosen is `auto`, as far as the record tells."""
+    chosen = {"blocktime": "auto"} if options.get("blocktime-auto") == "on" else {}
+    return {name: value for name, value in (options | chosen).items() if name != "blocktime-auto"}
+
+
 def _value(name: str, value: str) -> str:
     if name in _AUTO and value == "0":
         return "auto"

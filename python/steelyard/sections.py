@@ -74,7 +74,11 @@ def _no_broadcasts(run: Run) -> str:
 
 def how(run: Run) -> Section:
     record = run.record
-    told = [f"--{name}={value}" for name, value in sorted(record["options"].items()) if value not in ("", "none")]
+    told = [
+        f"--{name}={value}"
+        for name, value in sorted(record["options"].items())
+        if value not in ("", "none") and name != "blocktime-auto"
+    ]
     tool = record.get("openmp_tool")
     openmp = record["openmp"] or (f"OpenMP not measured: {tool} uses OMPT" if tool else "no OpenMP runtime")
     items = [

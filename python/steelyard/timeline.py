@@ -16,6 +16,7 @@ from html import escape
 from pathlib import Path
 from typing import Iterable, Iterator, Optional
 
+from .options import as_set
 from .record import InvalidRecord, Run, load
 
 WIDTH, LEFT, RIGHT, TOP = 960, 70, 106, 46
@@ -137,7 +138,7 @@ def _note(without: Run, with_: Run) -> str:
     instrument = with_.record["instrument"]
     note = "" if instrument == "real" else f"{instrument}, no real cores: "
     note += f"{nodes} node{'s' * (nodes != 1)} of {topologies}, {ranks} rank{'s' * (ranks != 1)}"
-    before, after = without.record["options"], with_.record["options"]
+    before, after = as_set(without.record["options"]), as_set(with_.record["options"])
     told = [
         f"--{name}={after[name]}"
         for name in after

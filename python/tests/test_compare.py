@@ -198,6 +198,27 @@ def test_defaults_are_no_different_options(runs, tmp_path, first, second, crowde
     assert ("blocktime" in swapped) == ("blocktime" in told)
 
 
+@pytest.mark.parametrize(
+    "first, second, told",
+    [
+        (("0", "on"), ("100", "on"), ""),
+        (("auto", "on"), ("0", "on"), ""),
+        (("100", "off"), ("100", "on"), ""),
+        (("0", "off"), ("100", "on"), "--blocktime=0 and auto"),
+        (("auto", "on"), ("100", "off"), "--blocktime=auto and 100"),
+        (("0", "off"), ("100", "off"), "--blocktime=0 and 100"),
+    ],
+)
+def test_only_options_that_the_user_set_differ(runs, tmp_path, first, second, told):
+    """A record has the --blocktime in use, and whether Steelyard has chosen it."""
+    loaded = []
+    for blocktime, chosen in (first, second):
+        record = json.loads(json.dumps(runs[0].record))
+        record["options"] |= {"blocktime": blocktime, "blocktime-auto": chosen}
+        loaded.append(load(record, tmp_path / f"{len(loaded)}.json"))
+    assert compare.compare(*loaded).warnings == ([f"different options: {told}"] if told else [])
+
+
 def test_the_page_says_which_part_is_compared(runs):
     """As the table for a terminal does."""
     unmoved = "Over the whole run, as no core moved:"

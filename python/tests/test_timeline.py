@@ -120,8 +120,11 @@ def test_what_the_program_is_called_does_no_harm(pair, tmp_path):
 
 
 def test_options_that_differ_are_named(pair, tmp_path):
-    other = edited(pair[1], tmp_path, lambda r: r["options"].update(lending="off", record="elsewhere.json"))
-    assert any(w.endswith("; with --lending=off") for w in drawn(pair[0], other)[1])
+    chosen = {"blocktime": "100", "blocktime-auto": "on"}
+    first = pair[0].parent / "auto.json"
+    edited(pair[0], tmp_path, lambda r: r["options"].update(chosen | {"blocktime": "auto"})).rename(first)
+    other = edited(pair[1], tmp_path, lambda r: r["options"].update(chosen, lending="off", record="elsewhere.json"))
+    assert any(w.endswith("; with --lending=off") for w in drawn(first, other)[1])
 
 
 def test_command_writes_the_same_file_twice(pair, tmp_path, capsys):

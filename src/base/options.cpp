@@ -259,6 +259,7 @@ void add_internal_options(std::vector<Option>& table) {
   internal.on_off("internal-schedule-set", &Options::schedule_set, "the user has set OMP_SCHEDULE");
   internal.integer("internal-thread-local", &Options::thread_local_bytes, 0, 1L << 62, "bytes",
                    "thread-local data of the executable");
+  internal.on_off("internal-blocktime-chosen", &Options::blocktime_chosen, "--blocktime is Steelyard's choice");
   internal.on_off("internal-kmp-blocktime-set", &Options::kmp_blocktime_set,
                   "KMP_BLOCKTIME is Steelyard's, not the user's");
   internal.on_off("internal-gomp-spincount-set", &Options::gomp_spincount_set,
@@ -468,6 +469,8 @@ std::map<std::string, std::string> described(const Options& options) {
   for (const auto& option : option_table()) {
     if (!option.internal) values.emplace(option.name, text_of(options, option));
   }
+  const bool automatic = options.blocktime_chosen || options.blocktime == Options().blocktime;
+  values.emplace("blocktime-auto", automatic ? "on" : "off");
   return values;
 }
 

@@ -78,6 +78,7 @@ struct Options {
   bool counts_set = false;          ///< the user has set OMP_NUM_THREADS
   bool schedule_set = false;        ///< the user has set OMP_SCHEDULE
   long thread_local_bytes = 0;      ///< thread-local data of the executable
+  bool blocktime_chosen = false;    ///< blocktime is Steelyard's choice: the user has set none
   bool kmp_blocktime_set = false;   ///< KMP_BLOCKTIME is Steelyard's, not the user's
   bool gomp_spincount_set = false;  ///< GOMP_SPINCOUNT is Steelyard's, not the user's
   std::string mask;                 ///< CPUs that the launcher gave to the process
@@ -153,7 +154,8 @@ std::vector<std::string> unknown_variables(const Environment& environment);
 /// What the child's environment must say for it to have these options. Empty: to be unset, as the default holds.
 std::map<std::string, std::string> exported(const Options& options);
 
-/// Name to value of all that a user can set: for the run record.
+/// Name to value of all that a user can set: for the run record. `blocktime-auto` is added: whether the user has set no
+/// --blocktime, as `blocktime` is the value in use.
 std::map<std::string, std::string> described(const Options& options);
 
 /// The options of this process, read from its environment at first use; bad values are warned about. For the preload

@@ -227,6 +227,16 @@ TEST(Described, HoldsWhatUsersCanSet) {
   EXPECT_EQ(values.count("internal-command"), 0u);
 }
 
+TEST(Described, TellsWhetherTheUserHasSetTheBlocktime) {
+  Options options;
+  EXPECT_EQ(described(options).at("blocktime-auto"), "on");
+  options.blocktime = 100;
+  EXPECT_EQ(described(options).at("blocktime-auto"), "off");
+  options.blocktime_chosen = true;
+  EXPECT_EQ(described(options).at("blocktime-auto"), "on");
+  EXPECT_EQ(described(options).at("blocktime"), "100");
+}
+
 TEST(Options, KeepEmptyArgumentsOfTheCommand) {
   Options options;
   options.command = "./app\x1f\x1flast";

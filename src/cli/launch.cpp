@@ -135,6 +135,9 @@ void shorten_spinning(const Binary& binary, bool alone_on_node, bool more_thread
                       const Site& site) {
   const auto set = [&](std::string_view variable) { return !site.value_of(variable).empty(); };
   const bool given = options.blocktime != Options().blocktime;
+  // A choice that this process inherits from another `steelyard run` is not the user's.
+  options.blocktime_chosen =
+      options.blocktime_chosen && site.value_of("STEELYARD_BLOCKTIME") == std::to_string(options.blocktime);
   const bool cores_move = !options.observe && options.cores != base::Cores::off;
   if (!(given || cores_move) || set("OMP_WAIT_POLICY")) return;
   // A program without a runtime may load either later.
@@ -146,7 +149,10 @@ void shorten_spinning(const Binary& binary, bool alone_on_node, bool more_thread
   options.gomp_spincount_set = !llvm_alone && !set("GOMP_SPINCOUNT");
   if (!options.kmp_blocktime_set && !options.gomp_spincount_set) return;
   // A thread that spins may occupy the CPU which the thread that it waits for needs.
-  if (!given) options.blocktime = more_threads_than_cpus ? 0 : 100;
+  if (!given) {
+    options.blocktime = more_threads_than_cpus ? 0 : 100;
+    options.blocktime_chosen = true;
+  }
   if (options.kmp_blocktime_set) setenv("KMP_BLOCKTIME", fmt::format("{}us", options.blocktime).c_str(), 1);
   if (options.gomp_spincount_set) setenv("GOMP_SPINCOUNT", std::to_string(spin_count(options.blocktime)).c_str(), 1);
 }

@@ -77,6 +77,7 @@ def test_a_length_that_the_user_sets_holds_where_threads_share_cpus(mpi, source,
     result = mpi.run(1, "constrained.gcc", "free", "1", options=options, OMP_NUM_THREADS="2", **UNBOUND, **variables)
     (count,) = re.findall(r"GOMP_SPINCOUNT = '(\d+)'", result.err)
     assert int(count) > 0 and result.record["options"]["blocktime"] == "100", result.explain()
+    assert result.record["options"]["blocktime-auto"] == "off"
 
 
 @pytest.mark.parametrize("cores", ["on", "off"])

@@ -109,3 +109,4 @@ def test_a_length_of_spinning_that_the_user_gives_llvm_s_runtime_holds(mpi, valu
     as_natively = bool(value) or ranks == 1  # no other rank needs the cores of a lone one
     assert seen(result) and (seen(result) == seen(native)) == as_natively, result.explain() + native.explain()
     assert result.record["options"]["blocktime"] == ("auto" if as_natively else "100"), "what is in use"
+    assert result.record["options"]["blocktime-auto"] == "on"
