@@ -11,7 +11,7 @@ from .charts import Bar, bars
 from .record import Run
 from .section import MOST, ROWS, Section, core_shares, first_of
 from .table import Cell, Column, Table, count, meaning, nothing, seconds, share, text
-from .words import band, bounds, core_time, duration, level, number, percent, plural
+from .words import band, bounds, core_time, duration, level, number, outcome, percent, plural
 
 
 def loops(run: Run) -> Optional[Section]:
@@ -305,7 +305,7 @@ def decisions(run: Run) -> Optional[Section]:
             text(
                 row["what"].replace("->", "→").replace(",", ",\u200b") or "no move"
             ),  # long lists may go on in the next line
-            text(row["outcome"] + times),
+            text(outcome(row["outcome"]) + times),
             Cell(
                 f"{percent(row['forecast_gain'], 1)} ({bounds(row['forecast_low'], row['forecast_high'])})",
                 float(row["forecast_gain"]),

@@ -15,6 +15,7 @@ from typing import Any, Iterator, Optional, TextIO
 from .record import Progress, Run
 from .samples import Samples, merge
 from .stretches import ACTIVITIES, ns, stretches
+from .words import outcome
 
 COLOURS = ((47, 127, 193), (223, 156, 16), (239, 196, 180), (185, 166, 217), (120, 120, 72), (61, 20, 84))
 STATES = dict(enumerate(zip(ACTIVITIES, COLOURS), 1))
@@ -102,7 +103,7 @@ def _decisions(run: Run) -> Iterator[tuple[int, str, int]]:
 def _meanings() -> str:
     states = "".join(f"{number}    {words}\n" for number, (words, _) in STATES.items())
     colours = "".join(f"{number}    {{{r},{g},{b}}}\n" for number, (_, (r, g, b)) in STATES.items())
-    outcomes = "".join(f"{number}      {words}\n" for words, number in OUTCOMES.items())
+    outcomes = "".join(f"{number}      {outcome(name)}\n" for name, number in OUTCOMES.items())
     return (
         "DEFAULT_OPTIONS\n\nLEVEL               TASK\nUNITS               NANOSEC\nLOOK_BACK           100\nSPEED      "
         "         1\nFLAG_ICONS          ENABLED\nNUM_OF_STATE_COLORS 1000\nYMAX_SCALE          37\n\n\n"

@@ -15,7 +15,7 @@ from perfetto.trace_builder.proto_builder import StreamingTraceProtoBuilder
 from .record import Progress, Run
 from .samples import Samples, merge
 from .stretches import ACTIVITIES, ns, stretches
-from .words import band, bounds, percent
+from .words import band, bounds, outcome, percent
 
 MOST = 1_000_000  # samples; more than the UI opens in good time
 SEQUENCE = 1
@@ -66,7 +66,8 @@ class _Trace:
         self._track(2, 1, "decisions")
         for _, row in run.decisions.iterrows():
             event = self._event(2, ns(row["time"]), TrackEvent.TYPE_INSTANT)
-            event.track_event.name = f"{row['outcome']}: {row['what']}" if row["what"] else str(row["outcome"])
+            word = outcome(row["outcome"])
+            event.track_event.name = f"{word}: {row['what']}" if row["what"] else word
             forecast = f"{percent(row['forecast_gain'], 1)} ({bounds(row['forecast_low'], row['forecast_high'])})"
             told = {"why": row["why"], "node": str(row["node"]), "forecast": forecast}
             undecided = row["outcome"] == "undecided" and row["measured_high"] > row["measured_low"]

@@ -90,6 +90,11 @@ def numbered(noun: str, numbers: Sequence[int], most: int = 6) -> str:
     return f"{noun}{'' if len(numbers) == 1 else 's'} {listed}{more}"
 
 
+def outcome(name: str) -> str:
+    """The outcome of a decision as reports print it: the record's word, but for `undone`."""
+    return "reverted" if name == "undone" else name
+
+
 def counts(values: Sequence[int], most: int = 16) -> str:
     """ "6 each" where all are alike, otherwise "9, 7, 7, 6"; after `most` numbers "…" and the range of all."""
     if len(values) > 1 and min(values) == max(values):

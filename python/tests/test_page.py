@@ -100,6 +100,7 @@ def test_declined_plans_push_no_move_out(example, tmp_path):
     text = Strict(page.html(steelyard.load(path))).text
     assert text.count("declined plan") == 254 + 1 and "small move" in text and "small undo" in text
     assert "256 of 302 decisions are shown: all moves first" in text
+    assert "reverted" in text and "undone" not in text
 
 
 @pytest.mark.parametrize("moves, said", [(0, ""), (200, " Dashed lines mark moves of cores."),

@@ -73,7 +73,7 @@ std::string job_as_text(const LiveView& job, const LiveView* before, std::int64_
   out += table.text();
   if (!job.immovable_reason.empty()) out += fmt::format("  no core moves: {}\n", job.immovable_reason);
   for (const auto& decision : job.decisions) {
-    const char* outcome = observe::kOutcomeNames[static_cast<int>(decision.outcome)];
+    const char* outcome = observe::word_of(decision.outcome);
     for (const auto& line : observe::wrapped(fmt::format("  {:8.1f} s  {:<9}  ", decision.time, outcome),
                                              decision.what + ": " + decision.reason, 110, 2))
       out += line + '\n';

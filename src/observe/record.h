@@ -75,6 +75,10 @@ struct TasksRecord {
 /// ended without a significant result. `requested`: the user changed the job's cores (`steelyard cores`); no plan.
 enum class Outcome { declined, taken, confirmed, undone, undecided, requested };
 inline constexpr const char* kOutcomeNames[] = {"declined", "taken", "confirmed", "undone", "undecided", "requested"};
+/// As reports print it: the record's word, but for `undone`.
+constexpr const char* word_of(Outcome outcome) {
+  return outcome == Outcome::undone ? "reverted" : kOutcomeNames[static_cast<int>(outcome)];
+}
 /// True if cores changed owners by a plan.
 constexpr bool is_move(Outcome outcome) { return outcome != Outcome::declined && outcome != Outcome::requested; }
 

@@ -151,7 +151,7 @@ std::string decision(const DecisionRecord& d) {
   if (!d.reason.empty()) out += paragraph(kIndent, "why: " + d.reason);
   const bool was_forecast = d.forecast_gain != 0 || d.forecast_low != 0 || d.forecast_high != 0 || d.cost != 0;
   if (d.outcome == Outcome::declined && !was_forecast) return out;
-  std::string outcome = fmt::format("{}: forecast {} less time, cost {}", kOutcomeNames[static_cast<int>(d.outcome)],
+  std::string outcome = fmt::format("{}: forecast {} less time, cost {}", word_of(d.outcome),
                                     with_bounds(d.forecast_gain, d.forecast_low, d.forecast_high), duration(d.cost));
   const bool undecided = d.outcome == Outcome::undecided && d.measured_high > d.measured_low;
   if (d.outcome == Outcome::confirmed || d.outcome == Outcome::undone || undecided) {

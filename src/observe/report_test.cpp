@@ -31,6 +31,13 @@ TEST(FullReport, HoldsTheSummaryAndTheTables) {
   EXPECT_THAT(full_report(record), testing::ContainsRegex("61.2 ms +[0-9.]+ ms to [0-9.]+ ms +- +-\n"));
 }
 
+TEST(FullReport, CallsAnUndoneMoveReverted) {
+  RunRecord record = rich_run();
+  ASSERT_FALSE(record.decisions.empty());
+  record.decisions.front().outcome = Outcome::undone;
+  EXPECT_THAT(full_report(record), testing::AllOf(HasSubstr("reverted: forecast "), Not(HasSubstr("undone"))));
+}
+
 TEST(FullReport, ListsTasks) {
   RunRecord record = rich_run();
   EXPECT_THAT(full_report(record), Not(HasSubstr("\nTasks\n")));
