@@ -104,8 +104,10 @@ void add_capability_options(std::vector<Option>& table) {
 void add_decision_options(std::vector<Option>& table) {
   Group decisions(table, "How Steelyard decides");
   decisions.real("confidence", &Options::confidence, 0.5, 0.9999, "LEVEL", "probability",
-                 "The level of all confidence intervals, and so of all decisions. A higher level makes fewer wrong "
-                 "decisions and needs more measurements for each.");
+                 "The level of the run's confidence intervals. They decide whether a move of cores has helped, whether "
+                 "threads that join a running region late pay, and which loop strategy, configuration of an autotuned "
+                 "phase or delivery of broadcasts is faster. A higher level makes fewer of these decisions wrong, and "
+                 "needs more measurements for each. Whether a move is tried depends on its forecast alone.");
   decisions.real(
       "exploration", &Options::exploration, 0, 0.5, "SHARE", "share of the run time",
       "The share of the run time that trials of slower candidates may cost, such as loop strategies, "
