@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "observe/packed.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
+
+#include "base/options.h"
 
 namespace steelyard::observe {
 namespace {
@@ -45,6 +48,25 @@ TEST(Packed, IsWhatPythonReads) {
   EXPECT_EQ(packed.useful, "AACAPgAAAEA=");
   EXPECT_EQ(packed.threads, "BgAsAQ==");
   EXPECT_TRUE(packed.lent.empty()) << "nothing was lent";
+}
+
+TEST(Packed, TakesAsManyBytesAsTheOptionSays) {
+  constexpr long kSamples = 3000;
+  const auto bytes = [](const Sample& sample) {
+    const PackedTimeline packed = pack(std::vector<Sample>(kSamples, sample));
+    std::size_t sum = 0;
+    for (const auto* column : {&packed.length, &packed.useful, &packed.omp_wait, &packed.mpi_wait, &packed.lent,
+                               &packed.quiesced, &packed.gpu_wait, &packed.threads})
+      sum += column->size();
+    return sum / kSamples;
+  };
+  Sample sample{.start = 0, .end = 1, .useful = 1, .threads = 1};
+  const auto fewest = bytes(sample);
+  sample.lent = sample.quiesced = sample.gpu_wait = 1;
+  EXPECT_NE(base::find_option("timeline-samples")
+                ->doc.find(fmt::format("takes {} bytes of the rank's memory, and {} to {} bytes of the run record",
+                                       sizeof(Sample), fewest, bytes(sample))),
+            std::string_view::npos);
 }
 
 TEST(Packed, TakesWhatNoFileCanHold) {
