@@ -94,14 +94,22 @@ Decision decide_by_kind(const Binary& binary, const std::string& shown, const Si
         "./app` instead",
         shown));
   }
+  if (binary.kind == Kind::script && is_interpreter(binary)) {
+    return pass_through(fmt::format(
+        "{} is a script for {} and has no MPI when it starts: nothing is balanced; if it loads MPI later, as mpi4py "
+        "does: `mpirun -n 2 steelyard run {}`; if it starts an MPI or OpenMP program, put `steelyard run` before that "
+        "program",
+        shown, binary.remark, shown));
+  }
   if (binary.kind == Kind::script) {
-    return pass_through(
-        fmt::format("{} is a script for {}: nothing is balanced; put `steelyard run` before the MPI program in it",
-                    shown, binary.remark));
+    return pass_through(fmt::format(
+        "{} is a script for {}: nothing is balanced; put `steelyard run` before the MPI or OpenMP program in it", shown,
+        binary.remark));
   }
   if (is_shell(binary.path)) {
     return pass_through(fmt::format(
-        "{} is a shell: nothing is balanced; put `steelyard run` before the MPI program that it starts", shown));
+        "{} is a shell: nothing is balanced; put `steelyard run` before the MPI or OpenMP program that it starts",
+        shown));
   }
   if (binary.kind == Kind::foreign) {
     return pass_through(
@@ -290,6 +298,12 @@ bool takes_libraries(Binary binary, const Site& site) {
 bool is_julia(const Binary& binary) {
   return file_name(binary.path).starts_with("julia") ||
          (binary.kind == Binary::Kind::script && file_name(script_interpreter(binary)).starts_with("julia"));
+}
+
+bool is_interpreter(const Binary& binary) {
+  const bool is_script = binary.kind == Binary::Kind::script;
+  const std::string name = is_script ? script_interpreter(binary) : binary.path;
+  return file_name(name).starts_with("python") || is_julia(binary);
 }
 
 namespace {

@@ -38,6 +38,8 @@ Decision decide(const Binary& binary, const std::string& shown, const base::Opti
 
 /// Julia, or a script for it: its MPI.jl looks up MPI functions by dlsym().
 bool is_julia(const Binary& binary);
+/// Python or Julia, or a script for it: it may load MPI after its start.
+bool is_interpreter(const Binary& binary);
 
 /// LD_PRELOAD of the program: tools that must be first, Steelyard's libraries, then the user's others.
 std::vector<std::string> preload_list(const Decision& decision, const Site& site);

@@ -212,10 +212,14 @@ TEST_F(DecisionTest, PassesThroughScriptsLaunchersAndItself) {
   script.kind = Binary::Kind::script;
   script.remark = "/bin/bash";
   EXPECT_THAT(decide_on(script).reason,
-              AllOf(HasSubstr("/bin/bash"), HasSubstr("put `steelyard run` before the MPI program in it")));
+              AllOf(HasSubstr("/bin/bash"), HasSubstr("put `steelyard run` before the MPI or OpenMP program in it")));
+  script.remark = "/usr/bin/python3";
+  EXPECT_THAT(decide_on(script).reason,
+              AllOf(HasSubstr("has no MPI when it starts"), HasSubstr("`mpirun -n 2 steelyard run ")));
   Binary shell = program({"libc.so.6"});
   shell.path = "/bin/bash";
-  EXPECT_THAT(decide_on(shell).reason, HasSubstr("put `steelyard run` before the MPI program that it starts"));
+  EXPECT_THAT(decide_on(shell).reason,
+              HasSubstr("put `steelyard run` before the MPI or OpenMP program that it starts"));
   Binary launcher = program({});
   launcher.path = "/usr/bin/mpirun.openmpi";
   EXPECT_THAT(decide_on(launcher).reason, HasSubstr("steelyard run ./app` instead"));

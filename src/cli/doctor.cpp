@@ -386,12 +386,6 @@ void examine_place(const Binary& binary, const Site& site, Findings& findings) {
 }
 
 /// Python or Julia, or a script of theirs: such a program loads MPI with its first packages.
-bool is_interpreter(const Binary& binary) {
-  const bool is_script = binary.kind == Binary::Kind::script;
-  const std::string name = is_script ? script_interpreter(binary) : binary.path;
-  return file_name(name).starts_with("python") || is_julia(binary);
-}
-
 }  // namespace
 
 std::vector<Finding> examine(const Binary& binary, const std::string& shown, const base::Options& options,
