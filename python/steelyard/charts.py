@@ -35,6 +35,8 @@ def bars(rows: Sequence[Bar], unit: Callable[[float], str], end: Optional[float]
     scale = 100 / (end or longest or 1.0)
     height = len(rows) * ROW + 26
     style = "bars indented" if any(row.depth is not None for row in rows) else "bars"
+    if any(row.interval is not None for row in rows):
+        style += " bounded"
     out = [f'<svg class="{style}" height="{height}" role="img">']
     for index, tick in enumerate(ticks(100 / scale, 6)):
         x = tick * scale

@@ -231,6 +231,15 @@ def test_bars_fit_each_width(opened):
         assert least <= right - left <= 580 and axis <= right + 1, width
 
 
+def test_values_with_bounds_are_not_cut(chromium, run, tmp_path):
+    path = tmp_path / "page.html"
+    path.write_text(compare_page.html(run, run, ("a", "b")), encoding="utf-8")
+    for width in (800, 1280):
+        chromium.open(path, width=width)
+        right = "[...document.querySelectorAll('.bars text')].map(text => text.getBoundingClientRect().right)"
+        assert chromium.evaluate(f"Math.max(...{right})") <= width
+
+
 def test_tables_are_not_cut(chromium, example, tmp_path):
     record = json.loads(example.read_text())
     loop = record["loops"][0]
