@@ -264,7 +264,8 @@ def region_cost(flavour: str, compiler: str, target: float, threads: int = 2) ->
         ours = Case("with Steelyard", mpirun(flavour, 1, session.steelyard(name) + program), team, pattern)
         observed = mpirun(flavour, 1, session.steelyard(name, "--observe") + program)
         measured = Case("only measured", observed, team, pattern)
-        times = session.interleaved([Case("native", mpirun(flavour, 1, program), team, pattern), ours, measured], rounds)
+        native = Case("native", mpirun(flavour, 1, program), team, pattern)
+        times = session.interleaved([native, ours, measured], rounds)
         extra = {label: [b - a for a, b in zip(times["native"], samples)] for label, samples in times.items()}
         return [figure(name, "real", extra["with Steelyard"], "ns a region", Target("<=", target), ours.shell(),
                        {"only measured": median(extra["only measured"]),
