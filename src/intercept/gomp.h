@@ -64,8 +64,8 @@ bool in_measured_region();
 /// A function that runs `body` as an explicit task, and interrupts the thread's wait meanwhile.
 Body bracketed(Body body);
 
-/// session::estimated_region_begin() with the arguments of run_region().
-bool estimated_region_begin(std::uint64_t site, Body code, unsigned int count, bool runs_body);
+/// session::inactive_region_begin() with the arguments of run_region().
+bool inactive_region_begin(std::uint64_t site, Body code, unsigned int count, bool runs_body);
 
 /// Runs a region by `call(body, data, count)`, which calls the entry point of the runtime behind ours. `code`: the
 /// program's function, where `body` is a function of ours that runs it.
@@ -73,9 +73,9 @@ template <class Call>
 void run_region(std::uint64_t site, Body body, void* data, unsigned int count, bool shares, const Call& call,
                 Body code = nullptr) {
   if (is_gnu()) {
-    if (estimated_region_begin(site, code != nullptr ? code : body, count, code == nullptr)) {
+    if (inactive_region_begin(site, code != nullptr ? code : body, count, code == nullptr)) {
       call(body, data, count);
-      return session::estimated_region_end();
+      return session::inactive_region_end();
     }
     Region region(site, body, data, count, code == nullptr, shares, nullptr, code);
     call(Region::run, static_cast<void*>(&region), region.count());

@@ -84,10 +84,10 @@ void attach() {
   session::attach_gnu_openmp(max_threads);
 }
 
-bool estimated_region_begin(std::uint64_t site, Body code, unsigned int count, bool runs_body) {
+bool inactive_region_begin(std::uint64_t site, Body code, unsigned int count, bool runs_body) {
   const int requested = count > 0 ? static_cast<int>(count) : max_threads();
-  return session::estimated_region_begin({site, requested, count > 0, session::RegionRequest::Threads::by_argument,
-                                          reinterpret_cast<void*>(code), runs_body, false});
+  return session::inactive_region_begin({site, requested, count > 0, session::RegionRequest::Threads::by_argument,
+                                         reinterpret_cast<void*>(code), runs_body, false});
 }
 
 Region::Region(std::uint64_t site, Body body, void* data, unsigned int count, bool runs_body, bool shares,

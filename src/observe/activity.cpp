@@ -18,16 +18,19 @@ void Activity::start(std::int64_t now, int cores) {
   waits_ = false;
   held_ = false;
   correction_ = {};
-  estimated_wall_ = estimated_useful_ = 0;
+  inactive_ = {};
   others_then_ = others_.at(now);
 }
 
 void Activity::add_stretch(Totals& totals, std::int64_t length) const {
   if (state_ == State::alone) {
-    totals.serial += length;
+    const Inactive inactive = inactive_.within(length);
+    totals.serial += length - inactive.wall;
+    totals.region_wall += inactive.wall;
+    totals.region_useful += inactive.useful;
+    totals.omp_scheduling += inactive.wall - inactive.useful;
     totals.omp_serialisation += (owned_ - 1) * length;
     totals.capacity += owned_ * length;
-    if (estimated_wall_ > 0) add_estimated(totals, length);
   } else if (state_ == State::mpi) {
     totals.mpi += length;
     totals.mpi_capacity += owned_ * length;
@@ -37,17 +40,6 @@ void Activity::add_stretch(Totals& totals, std::int64_t length) const {
     totals.gpu_capacity += owned_ * length;
     totals.capacity += owned_ * length;
   }
-}
-
-// Regions of one thread: as much is idle as while the primary computes alone.
-void Activity::add_estimated(Totals& totals, std::int64_t length) const {
-  const float wall = std::min(estimated_wall_, static_cast<float>(length));
-  const auto in_regions = static_cast<std::int64_t>(wall);
-  const auto useful = static_cast<std::int64_t>(wall * std::min(1.0F, estimated_useful_ / estimated_wall_));
-  totals.serial -= in_regions;
-  totals.region_wall += in_regions;
-  totals.region_useful += useful;
-  totals.omp_scheduling += in_regions - useful;
 }
 
 // Other teams have computed on cores that count as idle since `since_`, and on more than those.
@@ -76,7 +68,7 @@ OtherTeams::Reading Activity::take_idle(Totals& totals, std::int64_t now, std::i
 void Activity::close_stretch(std::int64_t now, State next) {
   now = std::max(now, since_);  // clocks differ by some tens of ns
   add_stretch(totals_, now - since_);
-  estimated_wall_ = estimated_useful_ = 0;
+  inactive_ = {};
   if (others_.any()) [[unlikely]]
     others_then_ = take_idle(totals_, now, 0);
   totals_.wall = now - start_;

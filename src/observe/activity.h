@@ -54,11 +54,13 @@ class Activity {
   /// `without_core`: threads of the team that have shared the cores of the others.
   void unmeasured_region_end(std::int64_t now, int team, float useful_share, float imbalance_share,
                              int without_core = 0);
-  /// A region of one thread, of which nothing is measured: it takes about `wall` ns, and computes for `useful` of them.
-  /// So much of the primary's present stretch of computing alone counts as in regions.
-  void estimated_region(float wall, float useful) {
-    estimated_wall_ += wall;
-    estimated_useful_ += useful;
+  /// A region of one thread has ended, which began and ended no stretch. So much of the primary's present stretch of
+  /// computing alone counts as in regions.
+  /// @param wall ns
+  /// @param useful ns of these that were computing; the rest is the OpenMP runtime's
+  void inactive_region(std::int64_t wall, std::int64_t useful) {
+    inactive_.wall += wall;
+    inactive_.useful += useful;
     ++totals_.regions;
   }
   /// The region that is about to end had virtual threads.
@@ -126,7 +128,6 @@ class Activity {
   OtherTeams::Reading take_idle(Totals& totals, std::int64_t now, std::int64_t idle_in_region) const;
   /// The stretch since `since_`, of this length.
   void add_stretch(Totals& totals, std::int64_t length) const;
-  void add_estimated(Totals& totals, std::int64_t length) const;
   void add_by_call(Totals& totals, std::int64_t now) const;
 
   Totals totals_;
@@ -135,8 +136,14 @@ class Activity {
   std::int64_t start_ = 0;
   std::int64_t last_region_wall_ = 0;
   TeamTime last_team_time_;
-  float estimated_wall_ = 0;    // of estimated_region(), since the present stretch began
-  float estimated_useful_ = 0;  // of that
+  struct Inactive {
+    std::int64_t wall = 0, useful = 0;
+    /// What of it fits into a stretch of this length.
+    Inactive within(std::int64_t length) const {
+      return {std::min(wall, length), std::min(useful, std::min(wall, length))};
+    }
+  };
+  Inactive inactive_;  // regions since the present stretch began
   int owned_ = 1;
   int lent_by_call_ = 0;             // cores
   std::int64_t by_call_since_ = 0;   // ns: totals_ has their time until then
@@ -171,7 +178,9 @@ inline Tick Activity::uncorrected_tick_at(std::int64_t now) const {
   const std::int64_t length = now - since_;
   // More threads shorten a wait for an accelerator as little as they shorten what the primary computes alone.
   const bool serial = state_ == State::alone || state_ == State::gpu;
-  return {now, totals_.region_useful, totals_.region_wall, totals_.serial + totals_.gpu + (serial ? length : 0),
+  const Inactive inactive = state_ == State::alone ? inactive_.within(length) : Inactive{};
+  return {now, totals_.region_useful + inactive.useful, totals_.region_wall + inactive.wall,
+          totals_.serial + totals_.gpu + (serial ? length : 0) - inactive.wall,
           totals_.mpi + (state_ == State::mpi ? length : 0)};
 }
 

@@ -289,14 +289,18 @@ TEST(Activity, AnUnmeasuredRegionIsDividedByTheSharesOfOthers) {
   expect_identity(activity.totals());
 }
 
-TEST(Activity, AnEstimatedRegionIsAPartOfComputingAlone) {
+TEST(Activity, AnInactiveRegionIsAPartOfComputingAlone) {
   Activity activity;
   activity.start(0, 2);
-  activity.estimated_region(30, 20);
-  activity.estimated_region(30, 20);
+  activity.inactive_region(30, 20);
+  activity.inactive_region(30, 20);
   EXPECT_EQ(activity.totals_at(100).region_wall, 60) << "also before the stretch has ended";
+  const Tick tick = activity.tick_at(100);
+  EXPECT_EQ(tick.region_wall, 60);
+  EXPECT_EQ(tick.region_useful, 40);
+  EXPECT_EQ(tick.serial, 40);
   activity.enter_mpi(100);
-  activity.estimated_region(30, 20);  // in a callback of MPI
+  activity.inactive_region(30, 20);  // in a callback of MPI
   activity.leave_mpi(150);
   const Totals& totals = activity.totals();
   EXPECT_EQ(totals.serial, 40);
@@ -309,14 +313,16 @@ TEST(Activity, AnEstimatedRegionIsAPartOfComputingAlone) {
   expect_identity(totals);
 }
 
-TEST(Activity, EstimatedRegionsTakeNoMoreThanThereWas) {
+TEST(Activity, AnInactiveRegionWithAnMpiCallTakesNoMoreThanThereWas) {
   Activity activity;
   activity.start(0, 1);
-  for (int region = 0; region < 10; ++region) activity.estimated_region(30, 20);
-  activity.enter_mpi(100);
-  EXPECT_EQ(activity.totals().serial, 0);
-  EXPECT_EQ(activity.totals().region_wall, 100);
-  EXPECT_EQ(activity.totals().region_useful, 66);
+  activity.enter_mpi(20);
+  activity.leave_mpi(60);
+  activity.inactive_region(70, 65);
+  activity.enter_mpi(90);
+  EXPECT_EQ(activity.totals().serial, 20);
+  EXPECT_EQ(activity.totals().region_wall, 30);
+  EXPECT_EQ(activity.totals().region_useful, 30);
   expect_identity(activity.totals());
 }
 
@@ -340,6 +346,7 @@ TEST(Activity, TheIdentityHoldsForAnySequence) {
         activity.unmeasured_region_end(now += 60, team, 0.7F, 0.2F);
         continue;
       }
+      if (random() % 4 == 0) activity.inactive_region(static_cast<std::int64_t>(random() % 30), 3);
       activity.region_begin(now, team);
       const std::int64_t end = now + 60;
       for (int i = 0; i < team; ++i) {
@@ -358,6 +365,7 @@ TEST(Activity, TheIdentityHoldsForAnySequence) {
     const Totals totals = activity.totals();
     ASSERT_GE(totals.omp_imbalance, 0);
     ASSERT_GE(totals.omp_scheduling, 0);
+    ASSERT_GE(totals.serial, 0);
   }
 }
 

@@ -45,7 +45,7 @@ struct Site {
   float capacity_ns = 0, useful_ns = 0, imbalance_ns = 0;
   float cpu_ns = 0;                  ///< of a wait for an accelerator: CPU time of the thread
   std::uint8_t unmeasured_left = 0;  ///< executions before the next one whose threads are measured
-  std::uint8_t estimated = 0;        ///< executions since the last one of which something was measured
+  float inactive_ns = 0;             ///< in executions with one thread since the last one whose threads were measured
   void add(std::int64_t ns) {
     blend(mean_ns, ns);
     ++executions;

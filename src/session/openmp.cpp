@@ -153,6 +153,7 @@ std::string fixed_reason(Regions::Fixed fixed, int team) {
 // `wall`: without waits for accelerators, which more threads do not shorten.
 void note_fixed(Session& session, observe::Site& site, std::int64_t wall) {
   Regions& regions = session.regions;
+  wall += static_cast<std::int64_t>(std::exchange(site.inactive_ns, 0.0F));
   regions.wall += wall;
   if (regions.unanalysed) regions.unanalysed_wall += wall;
   const bool overridden = regions.asked_threads > 0 && regions.team > 1 && regions.team != regions.asked_threads;
@@ -368,11 +369,10 @@ void unmeasured_region_end(Session& session, std::int64_t now) {
                                          without_core);
   const std::int64_t wall = session.activity.last_region_wall();
   regions.present = nullptr;
-  const std::int64_t estimated = take_estimated(site);
   site.add(wall);
   site.add_own(wall);
   note_queries(regions, site, wall);
-  if (session.cores != nullptr) note_fixed(session, site, wall + estimated);
+  if (session.cores != nullptr) note_fixed(session, site, wall);
   region_ended(session, site.address, now);
 }
 
@@ -400,7 +400,6 @@ void region_end() {
   const std::int64_t wall = session->activity.last_region_wall();
   observe::Site& site = *regions.present;
   regions.present = nullptr;
-  const std::int64_t estimated = take_estimated(site);
   site.add(wall);
   const observe::TeamTime& time = session->activity.last_team_time();
   if (time.shares_vary)
@@ -420,7 +419,7 @@ void region_end() {
   note_queries(regions, site, time.useful / std::max(1, regions.team));
   // In a phase, ranks run other regions than each other.
   if (session->held) return sample(*session, now);
-  if (session->cores != nullptr) note_fixed(*session, site, computed + estimated);
+  if (session->cores != nullptr) note_fixed(*session, site, computed);
   region_ended(*session, site.address, now);
 }
 

@@ -41,8 +41,11 @@ struct RegionRequest {
   bool may_be_virtual = false;  ///< by_argument: the caller can run virtual threads
   bool shares = false;          ///< the construct shares out work: it is a region with a loop, or with sections
   /// Regions with different bodies may have one return address: after a tail call, the runtime returns to the function
-  /// further out.
-  std::uint64_t key() const { return (site ^ base::spread(reinterpret_cast<std::uint64_t>(body))) | 1; }
+  /// further out. An if clause that is false makes another region of it.
+  std::uint64_t key() const {
+    const bool alone = by_clause && requested == 1;
+    return (site ^ base::spread(reinterpret_cast<std::uint64_t>(body)) ^ (alone ? 2 : 0)) | 1;
+  }
 };
 /// What is measured of an execution of a region.
 enum class Measured { nothing, wall, threads };

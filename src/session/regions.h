@@ -22,6 +22,7 @@ struct Regions {
   observe::Site* present = nullptr;  ///< its site; null outside of regions
   std::uint64_t call = 0;            ///< where it is begun: the return address
   const void* body = nullptr;        ///< the function that its threads run; null if that is not known
+  std::int64_t begin = 0;            ///< ns; of a region that inactive_region_begin() has begun
   bool measured = false;             ///< its threads are measured; otherwise, only its wall time
   int team = 1;                      ///< threads in it; between regions, in the last region
   int largest_team = 0;              ///< of all regions so far

@@ -33,7 +33,7 @@ bool has_one_thread(const Session& session, const RegionRequest& request) {
 
 observe::ThreadCell g_no_cell;
 
-bool estimated_region_begin(const RegionRequest& request) {
+bool inactive_region_begin(const RegionRequest& request) {
   Session* const session = g_session;
   if (request.requested != 1 || session == nullptr || !t_primary || in_region()) return false;
   Regions& regions = session->regions;
@@ -42,28 +42,33 @@ bool estimated_region_begin(const RegionRequest& request) {
   if (site.unmeasured_left == 0 || !is_short(*session, site, request) || !has_one_thread(*session, request))
     return false;
   --site.unmeasured_left;
-  ++site.estimated;
   ++regions.since_call;
+  regions.present = &site;
+  regions.body = request.body;
+  regions.by_clause = request.by_clause;
+  regions.measured = false;
   regions.team = 1;
   regions.asked_threads = 0;
   regions.virtual_threads = 0;
-  session->activity.estimated_region(site.mean_ns, site.useful_ns);
   t_state = {&g_no_cell};
-  RegionTerms terms;
-  terms.measured = Measured::wall;
-  entered(region_made(terms), 0, 1);
+  entered(unmeasured_region(), 0, 1);
+  regions.begin = event_ns();
   return true;
 }
 
-void estimated_region_end() {
+void inactive_region_end() {
   left(0);
   t_state = {};
-}
-
-std::int64_t take_estimated(observe::Site& site) {
-  const auto executions = std::exchange(site.estimated, std::uint8_t{0});
-  site.executions += executions;
-  return static_cast<std::int64_t>(static_cast<float>(executions) * site.mean_ns);
+  Session* const session = g_session;
+  if (session == nullptr || session->regions.present == nullptr) return;
+  Regions& regions = session->regions;
+  observe::Site& site = *std::exchange(regions.present, nullptr);
+  const std::int64_t wall = event_ns() - regions.begin;
+  const float useful = site.capacity_ns > 0 ? site.useful_ns / site.capacity_ns : 1;
+  session->activity.inactive_region(wall, static_cast<std::int64_t>(static_cast<float>(wall) * std::min(useful, 1.0F)));
+  site.add(wall);
+  site.add_own(wall);
+  site.inactive_ns += static_cast<float>(wall);
 }
 
 // A random number of executions between two that are measured keeps step with no pattern of the program.

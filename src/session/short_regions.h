@@ -18,15 +18,13 @@ inline constexpr float kShort = kWorthBorrowing / 4;
 /// The cell of all threads in a region whose threads are not measured. Never written.
 extern observe::ThreadCell g_no_cell;
 
-/// In place of region_begin(), where nothing need be measured of this execution: another one is due to be measured, and
-/// the region has one thread whatever Steelyard does. To its rank, it is the same as code outside of regions. In all
-/// figures, it takes as long as former executions. To measure its wall time would take half as long as GNU's OpenMP
-/// runtime takes for a region of one thread (bench/region_cost.c).
-/// @return false where it must be measured. Otherwise only estimated_region_end() follows, once the region has ended
-bool estimated_region_begin(const RegionRequest& request);
-void estimated_region_end();
-/// The length (ns) of the executions that were estimated before this one, which is measured.
-std::int64_t take_estimated(observe::Site& site);
+/// Begins a region in place of region_begin(), if it has one thread now (OpenMP: an inactive region) and a later
+/// execution will be measured. To its rank, such a region is a part of the code around it, so that only the time of
+/// its begin and end is read. region_begin() and region_end() take half as long as GNU's OpenMP runtime itself takes
+/// for such a region (bench/region_cost.c).
+/// @return true if it has: then inactive_region_end() is to follow, and nothing else. Only in the primary thread
+bool inactive_region_begin(const RegionRequest& request);
+void inactive_region_end();
 
 /// Whether the threads of the next execution are measured; otherwise only its wall time is.
 bool measures_threads(Session& session, observe::Site& site, const RegionRequest& request);

@@ -99,7 +99,7 @@ extern Session* g_session;
 extern constinit thread_local bool t_primary;
 /// now_ns() for events of the calling thread that come often: by the processor's counter where that is cheaper.
 std::int64_t event_ns();
-/// True inside of this thread's part of a measured region of the primary thread, nested regions included.
+/// True inside of this thread's part of an outermost region of the primary thread, nested regions included.
 bool in_region();
 /// From the primary thread: if other threads have begun regions, this process keeps its cores from now on.
 void respect_other_threads(Session& session);

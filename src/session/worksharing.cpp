@@ -44,7 +44,7 @@ Region* g_spare = nullptr;
 
 /// The record of the primary thread's regions whose threads are not measured. Nothing is written
 /// into it from one to the next, so it stays in the caches of all threads.
-alignas(64) constinit Region g_short{Measured::wall, {}, {}, nullptr};
+alignas(64) constinit Region g_unmeasured{Measured::wall, {}, {}, nullptr};
 
 /// Never destroyed: threads may be in regions while the process exits.
 struct Shared {
@@ -121,12 +121,15 @@ void take_loops() {
   g_on.store(true, std::memory_order_relaxed);
 }
 
-Region* region_made(const RegionTerms& terms) {
+Region* unmeasured_region() {
   if (!may_nest()) return nullptr;
-  if (terms.measured == Measured::wall) {
-    g_short.run_schedules.reset();
-    return &g_short;
-  }
+  g_unmeasured.run_schedules.reset();
+  return &g_unmeasured;
+}
+
+Region* region_made(const RegionTerms& terms) {
+  if (terms.measured == Measured::wall) return unmeasured_region();
+  if (!may_nest()) return nullptr;
   const bool measured = terms.cells.first != nullptr;
   Region* region = terms.record != nullptr ? terms.record : measured ? std::exchange(g_spare, nullptr) : nullptr;
   if (region == nullptr) {
@@ -145,7 +148,7 @@ Region* region_made(const RegionTerms& terms) {
 }
 
 void region_gone(Region* region) {
-  if (region == nullptr || region == &g_short || region->cells.team != ThreadCells::Team::outermost) return;
+  if (region == nullptr || region == &g_unmeasured || region->cells.team != ThreadCells::Team::outermost) return;
   if (region->measured() && g_spare == nullptr) {
     g_spare = region;
     return;

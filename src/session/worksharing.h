@@ -83,7 +83,9 @@ inline Place* place() {
 inline bool may_nest() { return t_places.depth < kDepth; }
 /// This thread begins a region, with the terms of region_begin(). Null where that is nested too deep.
 Region* region_made(const RegionTerms& terms);
-/// It has ended, and all its threads have left it.
+/// The record of all regions of the primary thread whose threads are not measured. Null where they are nested too deep.
+Region* unmeasured_region();
+/// A region has ended, and all its threads have left it.
 void region_gone(Region* region);
 /// This thread begins and ends its part of a region.
 void entered(Region* region, int thread, int threads);

@@ -23,5 +23,6 @@ def test_short_regions(mpi, compiler, threads, options):
     ranks = [rank["totals_ns"] for rank in result.record["ranks"]]
     for seconds, totals in zip(sorted(loops), sorted(ranks, key=lambda totals: totals["region_wall"])):
         assert totals["regions"] >= STEPS * (LOOPS + OTHERS), result.explain()
-        assert totals["region_wall"] * 1e-9 > 0.3 * seconds, result.explain()
-        assert totals["serial"] >= 0, result.explain()
+        # Most of it is in a few long executions.
+        assert totals["region_wall"] * 1e-9 > 0.5 * seconds, result.explain()
+        assert totals["wall"] == totals["serial"] + totals["region_wall"] + totals["mpi"], result.explain()
