@@ -50,6 +50,9 @@ void Holding::read_owned() {
 
 bool Holding::is_offered(int core) const { return contains(offered_, core); }
 
+// While a plan is written, the table may name a new owner before the generation changes.
+bool Holding::is_foreign(int core) const { return !table_.is_own(core) && !contains(owned_, core); }
+
 void Holding::take_owned() {
   in_use_.clear();
   for (const int c : owned_) {
@@ -101,9 +104,7 @@ void Holding::borrow(int most, const Terms& terms) {
   int left = std::min(most - held, borrowable(terms));
   for (const bool neighbours : {true, false}) {
     for (int c = 0; c < table_.cores() && left > 0; ++c) {
-      // A plan that is being made may have changed the owner already: what counts as own is what has been read.
-      if ((domain_[c] == near) != neighbours || table_.is_own(c) || contains(owned_, c)) continue;
-      if (!table_.borrow(c, terms)) continue;
+      if ((domain_[c] == near) != neighbours || !is_foreign(c) || !table_.borrow(c, terms)) continue;
       borrowed_.push_back(c);
       --left;
     }
@@ -114,7 +115,7 @@ void Holding::borrow(int most, const Terms& terms) {
 int Holding::borrowable(const Terms& terms) const {
   if (surplus_ == 0) return std::numeric_limits<int>::max();
   int count = -surplus_;
-  for (int c = 0; c < table_.cores(); ++c) count += !table_.is_own(c) && table_.can_be_borrowed(c, terms) ? 1 : 0;
+  for (int c = 0; c < table_.cores(); ++c) count += is_foreign(c) && table_.can_be_borrowed(c, terms) ? 1 : 0;
   return count;
 }
 

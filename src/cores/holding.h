@@ -83,6 +83,7 @@ class Holding {
   void update_cores();
   bool has_all_owned() const { return in_use_.size() + offered_.size() == owned_.size(); }
   bool is_offered(int core) const;
+  bool is_foreign(int core) const;
 
   CoreTable& table_;
   std::vector<int> domain_;

@@ -67,7 +67,7 @@ void explore(const std::function<std::shared_ptr<Regions>()>& make, const Proces
 }
 
 // Process 1 returns a core to process 0, which wants it, while a plan gives it to process 2, which waits.
-TEST(HoldingOrders, ACoreThatAPlanMovesIsBorrowedByNoFormerOwnerThatDoesNotKnow) {
+TEST(HoldingOrders, AFormerOwnerBorrowsNoCoreThatItStillListsAsItsOwn) {
   const auto make = [] {
     auto regions = std::make_shared<Regions>(3, 3, std::vector<int>{0, 0, 2});
     Node& node = regions->node;
