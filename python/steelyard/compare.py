@@ -311,8 +311,8 @@ def _warnings(a: Run, b: Run) -> list[str]:
 
 
 def _is_default_spin(a: Run, b: Run) -> bool:
-    """Whether --blocktime differs only in the value in use. Either the user has set the value that Steelyard chooses,
-    or an older record does not tell the choice."""
+    """Whether --blocktime is no different option: the values in use are equal, or an older record does not say that the
+    user set them, and Steelyard probably chose them."""
     one, other = (run.record["options"] for run in (a, b))
     if one["blocktime"] == other["blocktime"]:
         return True

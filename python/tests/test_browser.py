@@ -236,6 +236,7 @@ def test_values_with_bounds_are_not_cut(chromium, run, tmp_path):
     path.write_text(compare_page.html(run, run, ("a", "b")), encoding="utf-8")
     for width in (800, 1280):
         chromium.open(path, width=width)
+        assert chromium.evaluate("document.querySelectorAll('.bars text').length") > 0
         right = "[...document.querySelectorAll('.bars text')].map(text => text.getBoundingClientRect().right)"
         assert chromium.evaluate(f"Math.max(...{right})") <= width
 

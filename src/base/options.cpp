@@ -89,7 +89,8 @@ void add_capability_options(std::vector<Option>& table) {
   Option& cores = capabilities.choice(
       "cores", choice_of<&Options::cores>(), {"on", "sabo", "off"},
       "Move cores from ranks that wait to ranks on the critical path. on: where a gain is forecast and then measured. "
-      "sabo: by the rule of the SABO paper, in each step or as --balance-every or --balance-at say. off: never.");
+      "sabo: by the rule of the SABO paper, in each step or as --balance-every or --balance-at say. off: never; "
+      "cores are not lent either.");
   cores.on_alone = true;
   capabilities.on_off(
       "lending", &Options::lending,

@@ -154,8 +154,8 @@ std::vector<std::string> unknown_variables(const Environment& environment);
 /// What the child's environment must say for it to have these options. Empty: to be unset, as the default holds.
 std::map<std::string, std::string> exported(const Options& options);
 
-/// Name to value of all that a user can set: for the run record. `blocktime-auto` is added: whether the user has set no
-/// --blocktime, as `blocktime` is the value in use.
+/// Name to value of all that a user can set: for the run record. `blocktime` is the value in use. `blocktime-auto` is
+/// added: `on` if Steelyard chose that value, `off` if the user set it.
 std::map<std::string, std::string> described(const Options& options);
 
 /// The options of this process, read from its environment at first use; bad values are warned about. For the preload

@@ -385,7 +385,6 @@ void examine_place(const Binary& binary, const Site& site, Findings& findings) {
   for (const auto& sentence : base::unknown_variables(site.environment)) findings.note("{}", sentence);
 }
 
-/// Python or Julia, or a script of theirs: such a program loads MPI with its first packages.
 }  // namespace
 
 std::vector<Finding> examine(const Binary& binary, const std::string& shown, const base::Options& options,
