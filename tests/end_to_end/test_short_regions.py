@@ -7,13 +7,13 @@ import pytest
 
 from harness import EMULATED, check_measured
 
-STEPS, LOOPS = 300, 100
+STEPS, LOOPS = 100, 100
 OTHERS = 6  # further regions of a step of programs/short_regions.c, nested ones not counted
 
 
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
 @pytest.mark.parametrize("threads", ["1", "2"])
-@pytest.mark.parametrize("options", [(), ("--observe",), ("--cores=off", "--loops=off")])
+@pytest.mark.parametrize("options", [(), ("--observe",)])
 def test_short_regions(mpi, compiler, threads, options):
     variables = EMULATED | {"OMP_NUM_THREADS": threads}
     result = mpi.run(2, f"short_regions.{compiler}", str(STEPS), str(LOOPS), options=options, **variables)
