@@ -135,6 +135,11 @@ module chemistry
   type :: results_t
     integer(long) :: sum = 0, count = 0
   end type
+  interface
+    integer(c_intptr_t) function pthread_self() bind(c)
+      import :: c_intptr_t
+    end function
+  end interface
 
 contains
 
@@ -183,10 +188,19 @@ contains
     type(steelyard_task_pool_t), intent(in) :: pool
     type(results_t), target :: results
     integer(long) :: i
+    integer(c_intptr_t) :: primary
     do i = 1, size(cells)
       call steelyard_task_pool_spawn(pool, 0, i, c_loc(cells(i)), c_sizeof(cells(i)))
     end do
-    call steelyard_task_pool_run(pool, keep, c_loc(results))
+    ! Without a query of the thread ID, so that `steelyard run` sees that a team of any size will do.
+    primary = pthread_self()
+    !$omp parallel
+    if (pthread_self() == primary) then
+      call steelyard_task_pool_run(pool, keep, c_loc(results))
+    else
+      call steelyard_task_pool_help(pool)
+    end if
+    !$omp end parallel
     call compare('results of chemistry', results%count, size(cells, kind=long))
     integrated_anywhere = results%sum
   end function

@@ -254,7 +254,19 @@ contains
     call give(pool_run(pool%handle, called, with), status)
   end subroutine
 
-  !> Executes tasks in a further thread of the process, until the run is over.
+  !> Executes tasks in a further thread of the process, until the run is over. A pool whose options ask for several
+  !! threads has no more than call it:
+  !!
+  !!     !$omp parallel
+  !!     if (omp_get_thread_num() == 0) then
+  !!       call steelyard_task_pool_run(pool, keep)
+  !!     else
+  !!       call steelyard_task_pool_help(pool)
+  !!     end if
+  !!     !$omp end parallel
+  !!
+  !! Under `steelyard run`, a region that queries the thread ID keeps its thread count. examples/together.f90 has one that
+  !! does not query it.
   !!
   !! @param      pool   the pool
   !! @param[out] status as for steelyard_task_pool_help() in C
