@@ -265,7 +265,7 @@ contains
   !!     end if
   !!     !$omp end parallel
   !!
-  !! Under `steelyard run`, a region that queries the thread ID keeps its thread count. examples/together.f90 has one that
+  !! Under `steelyard run`, a region that queries the thread ID keeps its thread count. That of examples/together.f90
   !! does not query it.
   !!
   !! @param      pool   the pool
