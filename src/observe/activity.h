@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -140,7 +141,8 @@ class Activity {
     std::int64_t wall = 0, useful = 0;
     /// What of it fits into a stretch of this length.
     Inactive within(std::int64_t length) const {
-      return {std::min(wall, length), std::min(useful, std::min(wall, length))};
+      const std::int64_t most = std::max<std::int64_t>(0, std::min(wall, length));
+      return {most, std::min(useful, most)};
     }
   };
   Inactive inactive_;  // regions since the present stretch began
