@@ -45,8 +45,6 @@ bool inactive_region_begin(const RegionRequest& request) {
   ++regions.since_call;
   regions.present = &site;
   regions.body = request.body;
-  regions.by_clause = request.by_clause;
-  regions.measured = false;
   regions.team = 1;
   regions.asked_threads = 0;
   regions.virtual_threads = 0;
@@ -64,8 +62,8 @@ void inactive_region_end() {
   Regions& regions = session->regions;
   observe::Site& site = *std::exchange(regions.present, nullptr);
   const std::int64_t wall = event_ns() - regions.begin;
-  const float useful = site.capacity_ns > 0 ? site.useful_ns / site.capacity_ns : 1;
-  session->activity.inactive_region(wall, static_cast<std::int64_t>(static_cast<float>(wall) * std::min(useful, 1.0F)));
+  const float useful = static_cast<float>(wall) * site.useful_ns / site.capacity_ns;  // see is_short()
+  session->activity.inactive_region(wall, static_cast<std::int64_t>(useful));
   site.add(wall);
   site.add_own(wall);
   site.inactive_ns += static_cast<float>(wall);
