@@ -98,19 +98,27 @@ function(steelyard_test_program name)
   endif()
 endfunction()
 
-# steelyard_test(<name> SOURCES ... [LINK ...] [ALWAYS]): a GoogleTest program without MPI. It has the name of its first
-# source, with the folder before it if two folders have a test of that name (loops_plan_test: src/loops/plan_test.cpp).
+# steelyard_test(<name> SOURCES ... [LINK ...] [ALWAYS] [EXPLORE]): a GoogleTest program without MPI. It has the name of
+# its first source, with the folder before it if two folders have a test of that name (loops_plan_test:
+# src/loops/plan_test.cpp).
 # unit_tests.txt in the build directory lists the names and first sources.
 # ALWAYS: also where STEELYARD_SANITIZED_TESTS is off, as `make sanitize` does not run it, or not all of it.
+# EXPLORE: its sources have atomics whose interleavings it explores (src/base/explorer.h), which takes its time if it is
+# not optimised.
 function(steelyard_test name)
   if(NOT STEELYARD_TESTS)
     return()
   endif()
-  cmake_parse_arguments(ARG "ALWAYS" "" "SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "ALWAYS;EXPLORE" "" "SOURCES;LINK" ${ARGN})
   if(NOT STEELYARD_SANITIZED_TESTS AND NOT ARG_ALWAYS)
     return()
   endif()
   steelyard_test_program(${name} SOURCES ${ARG_SOURCES} LINK GTest::gtest_main GTest::gmock ${ARG_LINK})
+  if(ARG_EXPLORE)
+    target_compile_definitions(${name} PRIVATE STEELYARD_EXPLORE)
+    target_compile_options(${name} PRIVATE -O1)
+    set_target_properties(${name} PROPERTIES DISABLE_PRECOMPILE_HEADERS ON)
+  endif()
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES TIMEOUT 120 PROCESSORS 2 LABELS unit)
   list(GET ARG_SOURCES 0 source)
