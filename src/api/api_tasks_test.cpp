@@ -422,6 +422,28 @@ TEST(Pool, ARunDoesNotWaitForHelpersWhoDoNotCome) {
   EXPECT_EQ(steelyard_task_pool_free(pool), STEELYARD_SUCCESS) << message();
 }
 
+/// Two pools of two threads: one whose helper never comes, and one whose helper comes after the run.
+TEST(Pool, MissingHelpersAreToldOncePerNode) {
+  steelyard_task_pool_options_t options = STEELYARD_TASK_POOL_OPTIONS_DEFAULT;
+  options.threads = 2;
+  for (const bool helps : {false, true}) {
+    steelyard_task_pool_t* pool = nullptr;
+    ASSERT_EQ(steelyard_task_pool_create(MPI_COMM_WORLD, kTypes, 4, &options, &pool), STEELYARD_SUCCESS) << message();
+    EXPECT_EQ(steelyard_task_pool_spawn(pool, 3, 1, nullptr, 0), STEELYARD_SUCCESS);
+    testing::internal::CaptureStderr();
+    EXPECT_EQ(steelyard_task_pool_run(pool, nullptr, nullptr), STEELYARD_SUCCESS) << message();
+    if (helps) {
+      std::thread([&] { EXPECT_EQ(steelyard_task_pool_help(pool), STEELYARD_SUCCESS) << message(); }).join();
+    }
+    EXPECT_EQ(steelyard_task_pool_free(pool), STEELYARD_SUCCESS) << message();
+    const std::string said = testing::internal::GetCapturedStderr();
+    const bool told = said.find("options.threads = 2 executes its tasks in one thread") != std::string::npos;
+    const std::uint64_t processes = sum_over_ranks(told ? 1 : 0);
+    // Tasks are stolen: a process that has executed none does not warn.
+    EXPECT_EQ(processes, helps ? 0u : 1u) << said;
+  }
+}
+
 std::atomic<int> g_ended;
 
 /// All end at once, but for the first and the last, which end after all others.

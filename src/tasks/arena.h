@@ -30,6 +30,7 @@ struct alignas(64) NodeBlock {
   std::atomic<std::uint64_t> left_elsewhere;
   std::atomic<std::int64_t> last_check;  ///< when a process last checked whether the others live, in ns
   std::atomic<bool> neighbours_told;     ///< a process has told the neighbours that it frees the pool and waits
+  std::atomic<bool> told_of_helpers;     ///< a process has warned that its helpers are missing
 };
 
 /// State of one process.

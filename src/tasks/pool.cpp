@@ -32,6 +32,7 @@ base::Status Pool::run(Consumer consumer) {
   const TerminationRounds::Outcome outcome = work();
   end_run();
   totals_.run_seconds += base::seconds(now() - start);
+  warn_of_missing_helpers();
   if (outcome != TerminationRounds::Outcome::failed) return {};
   abandon();
   return failure_status();
@@ -317,6 +318,17 @@ void Pool::warn_of_missing_ranks(std::int64_t time, std::int64_t waited) {
   base::warn(fmt::format("{} has been waiting for {} for {} s: {} not {}, which all ranks must do equally often", what,
                          base::list_of_ranks(missing), after / 1'000'000'000,
                          missing.size() == 1 ? "it has" : "they have", leaving_ ? "freed the pool" : "called run"));
+}
+
+void Pool::warn_of_missing_helpers() {
+  if (settings_.threads == 1 || team_.has_helped() || primary().totals.executed == 0) return;
+  if (!leaving_ && totals_.run_seconds < base::seconds(base::kFirstComplaint)) return;
+  if (arena_->node().told_of_helpers.exchange(true, std::memory_order_relaxed)) return;
+  base::warn(
+      fmt::format("a task pool with options.threads = {} executes its tasks in one thread of each process: no other "
+                  "thread has called steelyard_task_pool_help(). Call it in {} further thread{} during each run "
+                  "(steelyard/tasks.h shows how), or create the pool with options.threads = 1",
+                  settings_.threads, settings_.threads - 1, settings_.threads == 2 ? "" : "s"));
 }
 
 void Pool::yield(Worker& worker) {

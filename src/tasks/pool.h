@@ -216,6 +216,8 @@ class Pool final : Router::Carrier, Policy::Host {
   void tell_neighbours(Kind kind, PoolFailure failure);
   void failure_reported(Kind kind, PoolFailure failure);
   void warn_of_missing_ranks(std::int64_t time, std::int64_t waited);
+  /// If no helper has come to any run: one process of the node warns, after 10 s of runs or when the pool is freed.
+  void warn_of_missing_helpers();
   /// The error that ends this run.
   base::Status failure_status() const;
   /// Hands the results of a helper to the primary thread.

@@ -13,6 +13,7 @@ thread_local Helped t_helped;
 }  // namespace
 
 Team::Seat Team::enter() {
+  has_helped_.store(true, std::memory_order_relaxed);
   const std::lock_guard lock(mutex_);
   const std::uint64_t last = over_.load(std::memory_order_relaxed);
   if (missing_ > 0 && (t_helped.team != number_ || t_helped.run != last)) {

@@ -31,6 +31,9 @@ class Team {
   void leave() { inside_.fetch_sub(1, std::memory_order_release); }
   bool over(std::uint64_t run) const { return over_.load(std::memory_order_acquire) >= run; }
 
+  /// Whether any thread has ever come to help, also if it came too late.
+  bool has_helped() const { return has_helped_.load(std::memory_order_relaxed); }
+
   /// For the thread that runs the pool: a run begins. From here on, no thread is late for the previous run.
   void open();
   /// For the thread that runs the pool: the run is over. When empty() is true, call reopen().
@@ -47,6 +50,7 @@ class Team {
   int seats_ = 0;    // helpers in this run
   int missing_ = 0;  // helpers that the last run did not have
   bool closing_ = false;
+  std::atomic<bool> has_helped_ = false;
   std::atomic<int> inside_{0};
   std::atomic<std::uint64_t> over_{0};  // the number of runs that are over
 };
