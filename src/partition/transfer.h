@@ -40,7 +40,7 @@ class TransferFunction {
   static constexpr const char* kBranch = "branches on a value that depends on the thread ID or the team size";
   static constexpr const char* kReturn = "returns a value that depends on the thread ID or the team size";
   static constexpr const char* kUnknown =
-      "uses the thread ID or the team size in an instruction that Steelyard does not know";
+      "uses the thread ID or the team size in a computation that Steelyard does not follow";
   static constexpr const char* kSomeThreads = "has code that only some of the threads execute";
 
   // Checks: they report what is not proved. use() and use_vectors_of(): a value may be used for anything.
