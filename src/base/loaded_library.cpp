@@ -133,16 +133,26 @@ void rebind(void** slot, void* function) {
   if (mprotect(begin, page, PROT_READ | PROT_WRITE) == 0) *slot = function;
 }
 
-unsigned long long loaded_libraries() {
-  unsigned long long count = 0;
+namespace {
+
+// dl_iterate_phdr() says with each library how often libraries were loaded and unloaded.
+using Counts = std::pair<unsigned long long, unsigned long long>;
+Counts counts() {
+  Counts counts;
   dl_iterate_phdr(
       [](dl_phdr_info* library, std::size_t, void* out) {
-        *static_cast<unsigned long long*>(out) = library->dlpi_adds;
+        *static_cast<Counts*>(out) = {library->dlpi_adds, library->dlpi_subs};
         return 1;
       },
-      &count);
-  return count;
+      &counts);
+  return counts;
 }
+
+}  // namespace
+
+unsigned long long loaded_libraries() { return counts().first; }
+
+unsigned long long unloaded_libraries() { return counts().second; }
 
 namespace {
 

@@ -45,8 +45,9 @@ const void* base_of(const void* address);
 /// Writes `function` into such a place, which the dynamic linker may have made read-only.
 void rebind(void** slot, void* function);
 
-/// How many libraries this process has loaded so far. Cheap.
+/// How many libraries this process has loaded so far, and how many it has unloaded again. Cheap.
 unsigned long long loaded_libraries();
+unsigned long long unloaded_libraries();
 
 /// True for a file in a directory of the system, such as /usr/lib.
 bool is_of_the_system(std::string_view path);

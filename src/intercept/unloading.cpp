@@ -7,8 +7,7 @@
 STEELYARD_EXPORT int dlclose(void* library) {
   static int (*real)(void*) = nullptr;
   if (real == nullptr) real = steelyard::base::next_definition<int(void*)>("dlclose");
-  steelyard::partition::forget_all();
   const int status = real != nullptr ? real(library) : -1;
-  steelyard::partition::forget_all();
+  steelyard::partition::library_closed();
   return status;
 }

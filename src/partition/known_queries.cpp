@@ -11,12 +11,14 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
 
 #include "base/clock.h"
 #include "base/hash.h"
+#include "base/loaded_library.h"
 #include "partition/image.h"
 #include "partition/independence.h"
 #include "partition/node_answers.h"
@@ -76,6 +78,13 @@ std::map<std::uint64_t, Loaded>& images() {
   return all;
 }
 
+/// The programs and libraries of which code is known, here or elsewhere (follow_code()): their shifts and names.
+using Objects = std::set<std::pair<std::uint64_t, std::string>>;
+Objects& followed() {
+  static auto& all = *new Objects;
+  return all;
+}
+
 template <class... Part>
 std::uint64_t hash_of(Part... part) {
   const std::array<std::uint64_t, sizeof...(Part)> parts{static_cast<std::uint64_t>(part)...};
@@ -91,32 +100,40 @@ std::uint64_t file_of(const char* path) {
 
 struct Search {
   std::uint64_t address;
-  const Loaded* found;
+  std::optional<dl_phdr_info> found;
 };
 
 /// For dl_iterate_phdr(): stops at the program or library that contains Search::address.
-int find_object(dl_phdr_info* loaded, std::size_t, void* data) {
+int find_object(dl_phdr_info* object, std::size_t, void* data) {
   Search& search = *static_cast<Search*>(data);
-  for (int i = 0; i < loaded->dlpi_phnum; ++i) {
-    const Elf64_Phdr& segment = loaded->dlpi_phdr[i];
-    const std::uint64_t begin = loaded->dlpi_addr + segment.p_vaddr;
+  for (int i = 0; i < object->dlpi_phnum; ++i) {
+    const Elf64_Phdr& segment = object->dlpi_phdr[i];
+    const std::uint64_t begin = object->dlpi_addr + segment.p_vaddr;
     if (segment.p_type != PT_LOAD || search.address < begin || search.address >= begin + segment.p_filesz) continue;
-    auto known = images().find(loaded->dlpi_addr);
-    if (known == images().end()) {
-      Image image(loaded->dlpi_addr, loaded->dlpi_phdr, loaded->dlpi_phnum);
-      known = images().emplace(loaded->dlpi_addr, Loaded{std::move(image), file_of(loaded->dlpi_name)}).first;
-    }
-    search.found = &known->second;
+    search.found = *object;
     return 1;
   }
   return 0;
 }
 
-/// The program or library that contains an address; null if there is none. g_proving must be locked.
-const Loaded* object_around(std::uint64_t address) {
-  Search search{address, nullptr};
+/// The program or library that contains an address; from now on it is followed. g_proving must be locked.
+std::optional<dl_phdr_info> follow_object_around(std::uint64_t address) {
+  Search search{address, {}};
   dl_iterate_phdr(find_object, &search);
+  if (search.found) followed().emplace(search.found->dlpi_addr, search.found->dlpi_name);
   return search.found;
+}
+
+/// The same, read; null if there is none. g_proving must be locked.
+const Loaded* object_around(std::uint64_t address) {
+  const std::optional<dl_phdr_info> object = follow_object_around(address);
+  if (!object) return nullptr;
+  auto known = images().find(object->dlpi_addr);
+  if (known == images().end()) {
+    Image image(object->dlpi_addr, object->dlpi_phdr, object->dlpi_phnum);
+    known = images().emplace(object->dlpi_addr, Loaded{std::move(image), file_of(object->dlpi_name)}).first;
+  }
+  return &known->second;
 }
 
 std::atomic<NodeAnswers*> g_node = nullptr;  // written while g_proving is locked; null: this process decodes for itself
@@ -263,8 +280,25 @@ void release_decoding(const void* body) {
   if (const std::uint64_t key = node_key_of(body); key != 0) g_node.load()->release(key);
 }
 
-void forget_all() {
+void follow_code(std::uint64_t address) {
   const std::scoped_lock lock(g_proving);
+  follow_object_around(address);
+}
+
+void library_closed() {
+  static std::atomic<unsigned long long> unloaded{0};
+  const unsigned long long count = base::unloaded_libraries();
+  if (unloaded.exchange(count) == count) return;
+  const std::scoped_lock lock(g_proving);
+  Objects gone = followed();
+  dl_iterate_phdr(
+      [](dl_phdr_info* object, std::size_t, void* objects) {
+        static_cast<Objects*>(objects)->erase({object->dlpi_addr, object->dlpi_name});
+        return 0;
+      },
+      &gone);
+  if (gone.empty()) return;
+  followed().clear();
   images().clear();
   g_known.clear();
   functions().clear();

@@ -31,9 +31,13 @@ void release_decoding(const void* body);
 std::int64_t decoding_ns();
 /// The same for all processes that share answers with this one.
 std::int64_t decoding_on_node_ns();
-/// Call it before and after a library is unloaded: another library may get its addresses.
-void forget_all();
-/// Changes with each call of forget_all(): what was known of code by its address is then no longer valid.
+/// Something else is known of the code at an address, too: if its program or library is unloaded, code_generation()
+/// changes. Asked about the code at an address, the functions above do the same.
+void follow_code(std::uint64_t address);
+/// Call it after dlclose(). If that has unloaded a library whose code is known, forgets all of it: another library may
+/// get its addresses. Cheap if no library was unloaded.
+void library_closed();
+/// Changes when library_closed() forgets: what was known of code by its address is then no longer valid.
 std::uint32_t code_generation();
 
 }  // namespace steelyard::partition

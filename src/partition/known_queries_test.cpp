@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "partition/known_queries.h"
 
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -14,29 +15,62 @@
 namespace steelyard::partition {
 namespace {
 
-/// A function that takes some time to decode.
+/// A function that takes some time to decode, another one for each test.
+template <int Test>
 [[gnu::noinline]] void work(void* values) {
   auto& all = *static_cast<std::vector<double>*>(values);
   for (double& value : all) {
-    if (value > 1) value = std::sqrt(value) + std::log(value);
+    if (value > Test) value = std::sqrt(value) + std::log(value);
     if (value < 0) value = value < -1 ? std::exp(value) : std::sin(value);
   }
 }
 
 TEST(KnownQueries, AFunctionIsDecodedOnce) {
   std::vector<double> values{1, 2};
-  work(&values);
-  const auto* const body = reinterpret_cast<const void*>(&work);
+  work<1>(&values);
+  const auto* const body = reinterpret_cast<const void*>(&work<1>);
   const std::int64_t before = decoding_ns();
   EXPECT_FALSE(has_unproved_query(body)) << "it has no queries";
   const std::int64_t first = decoding_ns() - before;
   EXPECT_GT(first, 0);
   for (int i = 0; i < 5; ++i) EXPECT_FALSE(has_unproved_query(body));
   EXPECT_LT(decoding_ns() - before, 3 * first);
+}
+
+/// A library that this test is not linked to, and code in it.
+struct Opened {
+  void* library = dlopen("libgfortran.so.5", RTLD_LAZY | RTLD_LOCAL);
+  std::uint64_t code = library != nullptr ? reinterpret_cast<std::uint64_t>(dlsym(library, "_gfortran_set_args")) : 0;
+};
+
+TEST(KnownQueries, CodeIsForgottenIfItsLibraryIsUnloaded) {
+  library_closed();
   const std::uint32_t generation = code_generation();
-  forget_all();
+  const auto has_forgotten = [&] {
+    library_closed();
+    return code_generation() != generation;
+  };
+  const Opened first, second;
+  if (first.library == nullptr) GTEST_SKIP() << "libgfortran is not here";
+  dlclose(second.library);
+  dlclose(first.library);
+  EXPECT_FALSE(has_forgotten()) << "no code of it is known";
+  const Opened again, held;
+  follow_code(again.code);
+  dlclose(again.library);
+  EXPECT_FALSE(has_forgotten()) << "it is still loaded";
+  dlclose(held.library);
+  EXPECT_TRUE(has_forgotten());
+}
+
+TEST(KnownQueries, CodeThatWasDecodedIsForgotten) {
+  const Opened opened;
+  if (opened.library == nullptr) GTEST_SKIP() << "libgfortran is not here";
+  const std::uint32_t generation = code_generation();
+  EXPECT_FALSE(has_unproved_query(reinterpret_cast<const void*>(opened.code)));
+  dlclose(opened.library);
+  library_closed();
   EXPECT_NE(code_generation(), generation);
-  EXPECT_FALSE(has_unproved_query(body));
 }
 
 /// In a child, which has this process's memory; waits for it.
@@ -54,8 +88,7 @@ TEST(KnownQueries, OneProcessOfTheNodeDecodesAFunction) {
   void* const memory = mmap(nullptr, sizeof(NodeAnswers), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(memory, MAP_FAILED);
   auto* const answers = static_cast<NodeAnswers*>(memory);
-  forget_all();
-  const auto* const body = reinterpret_cast<const void*>(&work);
+  const auto* const body = reinterpret_cast<const void*>(&work<2>);
   EXPECT_TRUE(claim_decoding(body)) << "nothing is shared";
   share_answers(answers);
   EXPECT_TRUE(claim_decoding(body));

@@ -265,6 +265,12 @@ void respect_other_threads(Session& session) {
   session.lends = false;
 }
 
+// A region is executed for the first time, as far as is known.
+void region_met(const RegionRequest& request) {
+  partition::follow_code(request.body != nullptr ? reinterpret_cast<std::uint64_t>(request.body) : request.site);
+  if (base::options().awaits_mpi) look_for_thread_local_data();
+}
+
 RegionTerms region_begin(const RegionRequest& request) {
   Session* session = g_session;
   if (session == nullptr) return {};
@@ -285,7 +291,7 @@ RegionTerms region_begin(const RegionRequest& request) {
     regions.sites = {};
   }
   observe::Site& site = regions.sites.at(request.key());
-  if (site.executions == 0 && base::options().awaits_mpi) look_for_thread_local_data();
+  if (site.executions == 0) region_met(request);
   regions.asked_threads = 0;
   regions.virtual_threads = 0;
   regions.by_clause = by_clause;
