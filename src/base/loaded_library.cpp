@@ -138,14 +138,14 @@ namespace {
 // dl_iterate_phdr() says with each library how often libraries were loaded and unloaded.
 using Counts = std::pair<unsigned long long, unsigned long long>;
 Counts counts() {
-  Counts counts;
+  Counts found;
   dl_iterate_phdr(
       [](dl_phdr_info* library, std::size_t, void* out) {
         *static_cast<Counts*>(out) = {library->dlpi_adds, library->dlpi_subs};
         return 1;
       },
-      &counts);
-  return counts;
+      &found);
+  return found;
 }
 
 }  // namespace

@@ -116,20 +116,22 @@ int find_object(dl_phdr_info* object, std::size_t, void* data) {
   return 0;
 }
 
-/// The program or library that contains an address; from now on it is followed. g_proving must be locked.
-std::optional<dl_phdr_info> follow_object_around(std::uint64_t address) {
+std::optional<dl_phdr_info> find_object_around(std::uint64_t address) {
   Search search{address, {}};
   dl_iterate_phdr(find_object, &search);
-  if (search.found) followed().emplace(search.found->dlpi_addr, search.found->dlpi_name);
   return search.found;
 }
 
-/// The same, read; null if there is none. g_proving must be locked.
+/// From now on, library_closed() asks whether this program or library is still loaded. g_proving must be locked.
+void follow(const dl_phdr_info& object) { followed().emplace(object.dlpi_addr, object.dlpi_name); }
+
+/// The program or library that contains an address; null if there is none. g_proving must be locked.
 const Loaded* object_around(std::uint64_t address) {
-  const std::optional<dl_phdr_info> object = follow_object_around(address);
+  const std::optional<dl_phdr_info> object = find_object_around(address);
   if (!object) return nullptr;
   auto known = images().find(object->dlpi_addr);
   if (known == images().end()) {
+    follow(*object);
     Image image(object->dlpi_addr, object->dlpi_phdr, object->dlpi_phnum);
     known = images().emplace(object->dlpi_addr, Loaded{std::move(image), file_of(object->dlpi_name)}).first;
   }
@@ -282,7 +284,7 @@ void release_decoding(const void* body) {
 
 void follow_code(std::uint64_t address) {
   const std::scoped_lock lock(g_proving);
-  follow_object_around(address);
+  if (const std::optional<dl_phdr_info> object = find_object_around(address)) follow(*object);
 }
 
 void library_closed() {
