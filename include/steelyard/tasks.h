@@ -203,7 +203,8 @@ STEELYARD_API steelyard_status_t steelyard_task_pool_run(steelyard_task_pool_t* 
  * Executes tasks in a further thread of the process, until the run is over. If options.threads is more than 1, a run
  * consists of one call of steelyard_task_pool_run() by the pool's primary thread and up to threads - 1 calls of this
  * function by other threads. A run does not wait for missing helpers; a helper that comes when the run is over returns
- * at once:
+ * at once. If no thread ever makes this call, a process of each node writes a warning after 10 s of runs, or when the
+ * pool is freed:
  *
  *     #pragma omp parallel num_threads(options.threads)
  *     if (omp_get_thread_num() == 0) steelyard_task_pool_run(pool, keep, cells);
