@@ -11,19 +11,21 @@
 #include <memory>
 #include <ranges>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
 // A model checker for tests: runs the real code of a few threads in all interleavings of its atomic operations. Threads
-// are fibers of one system thread; before each operation of an Atomic, the explorer decides which fiber goes on.
+// are fibers of one system thread; before each operation of an Atomic or a Shared, the explorer decides which fiber
+// goes on.
 //
-// Two operations of different threads are independent if they are on different Atomics, or if neither may write.
+// Two operations of different threads are independent if they are at different locations, or if neither may write.
 // Interleavings that differ only in the order of independent operations end alike, so the explorer runs one of each
 // such class: dynamic partial-order reduction with source sets and sleep sets (Abdulla, Aronis, Jonsson and Sagonas,
 // POPL 2014). The older choice of what to explore (Flanagan and Godefroid, POPL 2005) loses classes where sleep sets
 // are used. This is exhaustive if
-//   - threads share other data only in an order that operations on Atomics enforce (ThreadSanitizer looks for
-//     exceptions), and
+//   - threads share data that is neither Atomic nor Shared only in an order that operations on Atomics enforce
+//     (ThreadSanitizer looks for exceptions), and
 //   - a loop that calls pause() looks at one Atomic and changes nothing until it ends. A thread that has looked in vain
 //     goes on in no run: there is another run, in which it looks later. Threads that look in vain at the last value are
 //     a hang.
@@ -77,10 +79,15 @@ class Explorer {
     return outcome;
   }
 
-  // Called by fibers and by Atomics.
+  // Called by fibers and by what they share. A number stands for a location.
   int add() {
     accesses_.emplace_back();
     return static_cast<int>(accesses_.size()) - 1;
+  }
+  int at(const void* address) {
+    const auto [found, is_new] = numbers_.try_emplace(address, 0);
+    if (is_new) found->second = add();
+    return found->second;
   }
   /// The calling fiber is about to do an operation on this Atomic.
   void before(int atomic, bool may_write) {
@@ -177,6 +184,7 @@ class Explorer {
   /// order.
   std::string run(const std::function<Scenario()>& make, Outcome& outcome) {
     accesses_.clear();
+    numbers_.clear();
     const Scenario scenario = make();
     starting_ = true;
     start(scenario);
@@ -329,7 +337,8 @@ class Explorer {
   }
 
   const Branches branches_;
-  std::vector<Accesses> accesses_;  ///< by Atomic, in the order in which a run makes them
+  std::vector<Accesses> accesses_;                ///< by location, in the order in which a run meets them
+  std::unordered_map<const void*, int> numbers_;  ///< of each Shared
   std::vector<Step> path_;
   std::vector<Fiber> fibers_;
   std::vector<std::unique_ptr<char[]>> stacks_;
@@ -343,7 +352,7 @@ inline void pause() {
   if (Explorer* const explorer = Explorer::current(); explorer != nullptr) explorer->pause();
 }
 
-/// What the engine uses of std::atomic. Its operations are steps where a fiber does them.
+/// What the engines use of std::atomic. Its operations are steps where a fiber does them.
 template <class T>
 class Atomic {
  public:
@@ -374,14 +383,14 @@ class Atomic {
     return std::exchange(value_, static_cast<T>(value_ + value));
   }
   T fetch_sub(T value, std::memory_order order = {}) { return fetch_add(static_cast<T>(-value), order); }
-  bool compare_exchange_strong(T& expected, T desired, std::memory_order = {}) {
+  bool compare_exchange_strong(T& expected, T desired, std::memory_order = {}, std::memory_order = {}) {
     before(true);
     const bool same = value_ == expected;
     after(same);
     expected = std::exchange(value_, same ? desired : value_);
     return same;
   }
-  bool compare_exchange_weak(T& expected, T desired, std::memory_order = {}) {
+  bool compare_exchange_weak(T& expected, T desired, std::memory_order = {}, std::memory_order = {}) {
     return compare_exchange_strong(expected, desired);
   }
 
@@ -394,6 +403,34 @@ class Atomic {
   }
   T value_;
   int number_ = 0;
+};
+
+/// Data that is not atomic, and that another thread may read while it is written: each read or write of the whole is a
+/// step. Known by its address, as it may lie in memory that is used again.
+template <class T>
+class Shared {
+ public:
+  Shared(const T& value = T()) : value_(value) {}
+  Shared(const Shared&) = delete;
+  Shared& operator=(const Shared& other) { return *this = static_cast<T>(other); }
+  Shared& operator=(const T& value) {
+    step(true);
+    value_ = value;
+    return *this;
+  }
+  operator T() const {
+    step(false);
+    return value_;
+  }
+
+ private:
+  void step(bool writes) const {
+    Explorer* const explorer = Explorer::current();
+    if (explorer == nullptr) return;
+    explorer->before(explorer->at(this), writes);
+    explorer->after(writes);
+  }
+  T value_{};
 };
 
 }  // namespace steelyard::explorer

@@ -33,7 +33,7 @@ static_assert(sizeof(Task) == 64);
 /// the public part. Thieves (threads of any process of the node) claim tasks at the old end with one compare-and-swap.
 /// Lock-free. All positions count from 0 and wrap at 2^32; a position's slot is its remainder by kTasks.
 ///
-/// Invariants, which explorer_test.cpp checks in all orders of accesses:
+/// Invariants, which deque_orders_test.cpp checks in all orders of accesses:
 ///  1. free_from <= copied <= head <= split <= bottom <= free_from + kTasks. The owner alone knows bottom and
 ///     free_from.
 ///  2. Tasks in [head, split) are public, tasks in [split, bottom) the owner's. `ends` has both borders of the public

@@ -4,9 +4,9 @@
 #include <cstdint>
 
 // What the queue and the heap keep in shared memory. A test that explores all orders of accesses compiles them with
-// STEELYARD_EXPLORE, which makes each access a step (explorer.h) and the window so small that it is soon full.
+// STEELYARD_EXPLORE, which makes each access a step (base/explorer.h) and the window so small that it is soon full.
 #ifdef STEELYARD_EXPLORE
-#include "tasks/explorer.h"
+#include "base/explorer.h"
 namespace steelyard::tasks {
 using explorer::Atomic;
 using explorer::Shared;

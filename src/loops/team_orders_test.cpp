@@ -202,52 +202,8 @@ TEST(Exploration, ATeamThatCancelsLeavesTheOtherTeamAlone) {
       check({strategy, 2, 1, 1, 2, {{0, way}}, Manner::called, 2});
 }
 
-// The explorer itself.
-
-using explorer::Atomic;
-
-/// Two threads that run `body`, and a check of what they share.
-Outcome two(const std::function<void(std::array<base::Atomic<int>, 2>&, int)>& body,
-            const std::function<bool(std::array<base::Atomic<int>, 2>&)>& right) {
-  Explorer all;
-  return all.explore(
-      [&] {
-        const auto shared = std::make_shared<std::array<base::Atomic<int>, 2>>();
-        Scenario scenario;
-        for (int t = 0; t < 2; ++t) scenario.threads.emplace_back([=, &body] { body(*shared, t); });
-        scenario.verdict = [=, &right] { return right(*shared) ? "" : "an order that must not be"; };
-        return scenario;
-      },
-      kMost);
-}
-
-TEST(Explorer, FindsALostUpdate) {
-  const Outcome outcome = two([](auto& shared, int) { shared[0].store(shared[0].load() + 1); },
-                              [](auto& shared) { return shared[0].load() == 2; });
-  EXPECT_EQ(outcome.wrong, "an order that must not be");
-}
-
-TEST(Explorer, FindsThreadsThatWaitForEachOther) {
-  const Outcome outcome = two(
-      [](auto& shared, int thread) {
-        while (shared[static_cast<std::size_t>(1 - thread)].load() == 0) explorer::pause();
-        shared[static_cast<std::size_t>(thread)].store(1);
-      },
-      [](auto&) { return true; });
-  EXPECT_EQ(outcome.wrong, "a hang");
-}
-
-TEST(Explorer, RunsIndependentOperationsInOneOrder) {
-  const Outcome apart = two([](auto& shared, int thread) { shared[static_cast<std::size_t>(thread)].store(1); },
-                            [](auto&) { return true; });
-  EXPECT_TRUE(apart.complete);
-  EXPECT_EQ(apart.ended, 1U);
-  const Outcome together = two([](auto& shared, int) { shared[0].fetch_add(1); }, [](auto&) { return true; });
-  EXPECT_TRUE(together.complete);
-  EXPECT_EQ(together.ended, 2U);
-}
-
-// The third case lost 174 classes while the explorer chose what to explore as Flanagan and Godefroid do.
+// Of the explorer itself: the third case lost 174 classes while the explorer chose what to explore as Flanagan and
+// Godefroid do.
 TEST(Explorer, RunsAsManyClassesAsWithoutAChoiceOfBranches) {
   const Case cases[] = {{Strategy::even, 3, 1, 1, 3},
                         {Strategy::steal, 2, 1, 2, 2, {{0, Way::cancels}}, Manner::called},
@@ -258,20 +214,6 @@ TEST(Explorer, RunsAsManyClassesAsWithoutAChoiceOfBranches) {
     EXPECT_EQ(reduced.ended, all.ended) << name_of(what.strategy);
     EXPECT_LT(reduced.runs, all.runs);
   }
-}
-
-// A wait whose condition has become true is no hang: the other thread may have stored between the load and the pause.
-TEST(Explorer, SeesAWaitThroughToItsEnd) {
-  const Outcome outcome = two(
-      [](auto& shared, int thread) {
-        if (thread == 0)
-          shared[0].store(1);
-        else
-          while (shared[0].load() == 0) explorer::pause();
-      },
-      [](auto&) { return true; });
-  EXPECT_TRUE(outcome.complete);
-  EXPECT_EQ(outcome.ended, 1U);
 }
 
 }  // namespace

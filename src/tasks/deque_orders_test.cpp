@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The queue of a worker and the heap behind it, in all orders of the accesses of an owner and of its thieves. A thief
 // of another process makes the same accesses as one of this process.
-#include "tasks/explorer.h"
-
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
+#include "base/explorer.h"
 #include "tasks/deque.h"
 #include "tasks/heap.h"
 
@@ -161,7 +160,7 @@ TEST(Heap, ABlockThatIsGivenBackIsTakenOnce) {
           }
         };
         scenario.threads.emplace_back([take] { take(3); });
-        scenario.wrong_after = [blocks, take] {
+        scenario.verdict = [blocks, take] {
           take(3);
           std::ranges::sort(blocks->held);
           const bool once = std::ranges::adjacent_find(blocks->held) == blocks->held.end();
@@ -173,29 +172,6 @@ TEST(Heap, ABlockThatIsGivenBackIsTakenOnce) {
   EXPECT_EQ(outcome.wrong, "");
   EXPECT_TRUE(outcome.complete);
   RecordProperty("orders", std::to_string(outcome.ended));
-}
-
-// The explorer itself: three threads with two steps each on one address have 6!/(2!)^3 orders; on addresses of their
-// own they have one.
-TEST(Explorer, RunsEachOrderOfDependentStepsOnce) {
-  const auto orders = [](bool same) {
-    return Explorer()
-        .explore(
-            [same] {
-              const auto words = std::make_shared<std::vector<Atomic<int>>>(3);
-              Scenario scenario{{}, [] { return ""; }};
-              for (std::size_t i = 0; i < 3; ++i) {
-                scenario.threads.emplace_back([words, i, same] {
-                  for (int steps = 0; steps < 2; ++steps) (*words)[same ? 0 : i].fetch_add(1);
-                });
-              }
-              return scenario;
-            },
-            kMostRuns)
-        .ended;
-  };
-  EXPECT_EQ(orders(true), 90u);
-  EXPECT_EQ(orders(false), 1u);
 }
 
 }  // namespace
