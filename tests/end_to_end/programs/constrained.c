@@ -6,6 +6,7 @@
 //   constrained HOW [STEPS]
 //     free          not at all: this is what the others are compared with
 //     static        not at all; its loop is static, for which gcc's code divides the iterations by its thread's number
+//     plugins       as static; in each step, it opens and closes a library, as a program does that has plug-ins
 //     clause        num_threads(3) on the region
 //     clause-one    num_threads(1) on the region, which is what gcc makes of if(0), too
 //     clause-max    num_threads(omp_get_max_threads()) on the region
@@ -25,6 +26,7 @@
 //     mixed         as divide, and a longer region besides that asks for nothing
 //     causes        num_threads(1) for less than a fourth of the time, as divide for a third, and free for the rest
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <mpi.h>
 #include <omp.h>
 #include <stdbool.h>
@@ -231,6 +233,11 @@ int main(int argc, char** argv) {
       step_of_tasks(iterations);
     } else if (strcmp(how, "static") == 0) {
       static_step(iterations);
+    } else if (strcmp(how, "plugins") == 0) {
+      void* const library = dlopen("libm.so.6", RTLD_NOW);
+      if (library == NULL) MPI_Abort(MPI_COMM_WORLD, 3);
+      static_step(iterations);
+      dlclose(library);
     } else if (strcmp(how, "nested") == 0) {
       nested_step(iterations);
     } else if (causes) {
