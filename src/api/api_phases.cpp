@@ -12,7 +12,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/options.h"
-#include "node/cpu_quota.h"
+#include "node/cgroup.h"
 #include "node/identity.h"
 #include "phases/hold.h"
 #include "phases/phase.h"

@@ -22,7 +22,7 @@
 #include "cli/source_lines.h"
 #include "cli/wrappers.h"
 #include "node/binding.h"
-#include "node/cpu_quota.h"
+#include "node/cgroup.h"
 #include "node/topology.h"
 #include "observe/text.h"
 #include "partition/proof.h"

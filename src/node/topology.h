@@ -13,6 +13,7 @@ struct Pu {
   int numa = 0;
   int package = 0;
   int kind = 0;  ///< of the core, from the most frugal (0) up; all 0 where cores are alike or not told apart
+  bool operator==(const Pu&) const = default;
 };
 
 /// The processing units that the job may use here by cgroup, in hwloc's logical order (neighbours are near).

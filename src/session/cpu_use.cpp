@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "node/cpu_quota.h"
+#include "node/cgroup.h"
 #include "node/run_delay.h"
 
 namespace steelyard::session {

@@ -41,11 +41,6 @@ ThreadLimits g_limits;
 // (bench/region_cost.c). No difference in examples/cells.c, with one rank or two ranks per core.
 thread_local base::CounterClock t_clock;
 
-int usable_cores() {
-  const node::Topology topology = node::discover();
-  return static_cast<int>((base::options().smt ? topology : node::one_pu_per_core(topology)).pus.size());
-}
-
 void set_threads(int count) {
   if (count == g_limits.now) return;
   g_openmp.set_threads(count);
@@ -75,8 +70,6 @@ void decide_limits(int natural) {
   const base::Options& options = base::options();
   g_limits.natural = g_limits.program = g_limits.now = g_limits.ceiling = natural;
   if (!may_move()) return;
-  g_limits.ceiling =
-      std::max(natural, options.max_threads > 0 ? static_cast<int>(options.max_threads) : usable_cores());
   if (options.awaits_mpi) look_for_thread_local_data();
   if (options.thread_local_data == base::ThreadLocalData::keep) {
     fix_thread_count(ThreadLimits::data, "--thread-local-data=keep keeps the thread count of every rank");
@@ -101,6 +94,7 @@ int most_threads(const observe::Site& site) {
 // as many threads as the rank has cores, a team would be smaller than without Steelyard.
 void meet_late_runtime(Session& session, bool gnu) {
   decide_limits(gnu ? g_gnu.load()() : g_openmp.max_threads());
+  limit_threads(session.topology);
   session.processes[session.me].thread_ceiling.store(g_limits.ceiling);
   const int threads = session.processes[session.me].threads_at_start;
   if (g_limits.natural > threads)
@@ -254,6 +248,14 @@ void wake_openmp() {
                                " uses its OpenMP runtime's tools interface (OMPT), so its regions are "
                                "not seen");
   }
+}
+
+void limit_threads(const node::Topology& topology) {
+  const base::Options& options = base::options();
+  if (g_limits.natural == 0 || !may_move()) return;
+  const auto usable = static_cast<long>((options.smt ? topology : node::one_pu_per_core(topology)).pus.size());
+  g_limits.ceiling =
+      std::max(g_limits.natural, static_cast<int>(options.max_threads > 0 ? options.max_threads : usable));
 }
 
 // Regions of other threads use the cores of this process, also while the primary thread waits.

@@ -23,6 +23,7 @@
 #include "base/whole_file.h"
 #include "loops/places.h"
 #include "node/binding.h"
+#include "node/shared_topology.h"
 #include "observe/record.h"
 #include "observe/summary.h"
 #include "session/capability.h"
@@ -46,14 +47,11 @@ std::string host_name() {
 }
 
 // One exchange for all that the ranks have to agree on: bits of the node, and those of each capability.
-base::Status agree(Session& session) {
+base::Status agree(Session& session, bool same_cores) {
   constexpr std::uint32_t kSameCores = 1, kRoom = 2;  // Encoding: bits of the node
-  const int pus = static_cast<int>(session.topology.pus.size());
-  int leaders = pus;
-  session.bootstrap->broadcast_in_node(&leaders, sizeof(leaders));
   node::SharedCpuSet mask;
   const base::Status room = mask.assign(node::mask_at_start());
-  std::uint32_t mine = (leaders == pus ? kSameCores : 0) | (room ? kRoom : 0);
+  std::uint32_t mine = (same_cores ? kSameCores : 0) | (room ? kRoom : 0);
   unsigned shift = 0;
   for (const auto& capability : session.capabilities)
     mine |= capability->wanted(session) << (shift += Capability::kBits);
@@ -64,7 +62,7 @@ base::Status agree(Session& session) {
   if ((common & kRoom) == 0)
     return room ? base::Status::failure(base::Code::peer, node::SharedCpuSet::kNoRoomElsewhere) : room;
   if ((common & kSameCores) == 0)
-    return base::Status::failure("the ranks of a node see different numbers of cores: give them all the same cgroup");
+    return base::Status::failure("the ranks of a node may use different cores: give them all the same cgroup");
   if (!same_decisions)
     return base::Status::failure(
         "the ranks have different values of --confidence or --exploration: start all ranks with the same options");
@@ -81,8 +79,8 @@ base::Status agree(Session& session) {
 }
 
 // One segment for everything that the processes of a node share.
-base::Status share_memory(Session& session) {
-  if (base::Status status = agree(session); !status) return status;
+base::Status share_memory(Session& session, bool same_cores) {
+  if (base::Status status = agree(session, same_cores); !status) return status;
   const auto count = static_cast<std::size_t>(session.count);
   // The order of the first two is known to `steelyard top`.
   std::vector<node::Footprint> parts = {
@@ -376,11 +374,13 @@ void start(std::unique_ptr<node::Bootstrap> bootstrap, const char* language) {
   if (session->start.language != "none") base::set_log_rank(session->bootstrap->rank());
   wake_openmp();
   const base::Options& options = base::options();
-  session->topology = node::discover();
+  node::SharedTopology machine = node::discover_in_node(*session->bootstrap);
+  session->topology = std::move(machine.topology);
+  limit_threads(session->topology);
   loops::know_machine(session->topology);
   session->progress.timeline = std::make_unique<observe::Timeline>(static_cast<int>(options.timeline_samples));
   for (const auto make : {make_cores, make_loops, make_collectives}) session->capabilities.push_back(make());
-  if (base::Status status = share_memory(*session); status) {
+  if (base::Status status = share_memory(*session, machine.same); status) {
     introduce(*session);
     session->bootstrap->barrier_in_node();
     settle_cores(*session);

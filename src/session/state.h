@@ -130,5 +130,7 @@ bool has_openmp();
 std::string openmp_tool();
 /// Makes an OpenMP runtime that is loaded initialise, so that it is known before the first region.
 void wake_openmp();
+/// Sets how many threads the rank may have at most: one on each core of the node, or --max-threads.
+void limit_threads(const node::Topology& topology);
 
 }  // namespace steelyard::session

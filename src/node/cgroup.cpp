@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "node/cpu_quota.h"
+#include "node/cgroup.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -40,8 +40,8 @@ bool lists(std::string_view words, std::string_view word) {
   return ("," + std::string(words) + ",").find("," + std::string(word) + ",") != std::string::npos;
 }
 
-/// Where groups with CPU quotas are mounted: version 2, and of version 1 the controller `cpu`.
-std::vector<Mount> cpu_mounts(const std::string& file) {
+/// Where groups with this controller are mounted: version 2, and the hierarchy of version 1 that has the controller.
+std::vector<Mount> mounts_of(std::string_view controller, const std::string& file) {
   std::vector<Mount> mounts;
   std::ifstream lines(file);
   for (std::string line; std::getline(lines, line);) {
@@ -52,7 +52,7 @@ std::vector<Mount> cpu_mounts(const std::string& file) {
     while (words >> word && word != "-") {
     }
     words >> type >> source >> options;
-    if (type == "cgroup2" || (type == "cgroup" && lists(options, "cpu")))
+    if (type == "cgroup2" || (type == "cgroup" && lists(options, controller)))
       mounts.push_back({unescaped(root), unescaped(point), type == "cgroup2"});
   }
   return mounts;
@@ -98,11 +98,11 @@ double throttled_in(const fs::path& file) {
 
 double tighter(double a, double b) { return a == 0 || b == 0 ? std::max(a, b) : std::min(a, b); }
 
-/// `visit` for each directory that limits the CPU time of this process.
+/// `visit` for each directory whose limits of this controller hold for this process, from the process's own group up.
 template <typename Visit>
-void for_each_group(const std::string& root, Visit visit) {
-  auto mounts = cpu_mounts(root + "/proc/self/mountinfo");
-  if (mounts.empty()) mounts = {{"/", "/sys/fs/cgroup", true}, {"/", "/sys/fs/cgroup/cpu", false}};
+void for_each_group(const std::string& controller, const std::string& root, Visit visit) {
+  auto mounts = mounts_of(controller, root + "/proc/self/mountinfo");
+  if (mounts.empty()) mounts = {{"/", "/sys/fs/cgroup", true}, {"/", "/sys/fs/cgroup/" + controller, false}};
   std::ifstream cgroups(root + "/proc/self/cgroup");
   for (std::string line; std::getline(cgroups, line);) {
     // "0::/user/job" is version 2; "4:cpu,cpuacct:/job" is version 1. In both, each group above limits, too.
@@ -110,7 +110,7 @@ void for_each_group(const std::string& root, Visit visit) {
     if (second == std::string::npos) continue;
     const auto controllers = std::string_view(line).substr(first + 1, second - first - 1);
     const bool version_2 = controllers.empty();
-    if (!version_2 && !lists(controllers, "cpu")) continue;
+    if (!version_2 && !lists(controllers, controller)) continue;
     for (const Mount& mount : mounts) {
       if (mount.version_2 != version_2) continue;
       for (auto group = below(line.substr(second + 1), mount.root);; group = group.parent_path()) {
@@ -125,17 +125,25 @@ void for_each_group(const std::string& root, Visit visit) {
 
 double cpu_quota(const std::string& root) {
   double quota = 0;
-  for_each_group(root,
+  for_each_group("cpu", root,
                  [&](const fs::path& group, bool version_2) { quota = tighter(quota, quota_of(group, version_2)); });
   return quota;
 }
 
 double throttled_time(const std::string& root) {
   double seconds = 0;
-  for_each_group(root, [&](const fs::path& group, bool version_2) {
+  for_each_group("cpu", root, [&](const fs::path& group, bool version_2) {
     if (quota_of(group, version_2) > 0) seconds = std::max(seconds, throttled_in(group / "cpu.stat"));
   });
   return seconds;
+}
+
+std::string allowed_cpus(const std::string& root) {
+  std::string list;
+  for_each_group("cpuset", root, [&](const fs::path& group, bool version_2) {
+    if (list.empty()) std::ifstream(group / (version_2 ? "cpuset.cpus.effective" : "cpuset.effective_cpus")) >> list;
+  });
+  return list;
 }
 
 }  // namespace steelyard::node

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "node/cpu_quota.h"
+#include "node/cgroup.h"
 
 #include <gtest/gtest.h>
 
@@ -146,6 +146,26 @@ TEST(CpuQuota, ReadsTheTreesOfSystemdAndSlurm) {
   root.write("sys/fs/cgroup/" + step + "/user/cpu.max", "max 100000\n");
   root.write("sys/fs/cgroup/system.slice/slurmstepd.scope/job_7/cpu.max", "600000 100000\n");
   EXPECT_EQ(cpu_quota(root / ""), 6) << "of the job, although the task's group is gone";
+}
+
+TEST(AllowedCpus, AreThoseOfTheLowestGroupThatTells) {
+  const Scratch root;
+  root.write("proc/self/cgroup", "0::/job/task_3\n");
+  EXPECT_EQ(allowed_cpus(root / ""), "");
+  root.write("sys/fs/cgroup/job/cpuset.cpus.effective", "0-7,16\n");
+  EXPECT_EQ(allowed_cpus(root / ""), "0-7,16") << "task_3 has no controller of its own";
+  root.write("sys/fs/cgroup/job/task_3/cpuset.cpus.effective", "4-7\n");
+  EXPECT_EQ(allowed_cpus(root / ""), "4-7");
+}
+
+TEST(AllowedCpus, AreReadFromVersionOne) {
+  const Scratch root;
+  root.write("proc/self/mountinfo",
+             "34 31 0:31 / /sys/fs/cgroup/cpuset rw,relatime - cgroup cgroup rw,cpuset\n"
+             "41 31 0:38 / /sys/fs/cgroup/unified rw,relatime - cgroup2 cgroup2 rw\n");
+  root.write("proc/self/cgroup", "3:cpuset:/job\n1:cpu,cpuacct:/other\n0::/\n");
+  root.write("sys/fs/cgroup/cpuset/job/cpuset.effective_cpus", "2-3\n");
+  EXPECT_EQ(allowed_cpus(root / ""), "2-3");
 }
 
 TEST(CpuQuota, IsNoneWhereFilesAreMissingOrStrange) {

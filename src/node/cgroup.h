@@ -11,4 +11,8 @@ double cpu_quota(const std::string& root = "");
 /// of the groups above that have a quota. 0 where none has, or the kernel does not tell. `root`: for tests.
 double throttled_time(const std::string& root = "");
 
+/// The CPUs that the cgroup of this process allows, as the kernel lists them: "0-7,16". Empty if the kernel does not
+/// tell. `root`: for tests.
+std::string allowed_cpus(const std::string& root = "");
+
 }  // namespace steelyard::node
