@@ -15,7 +15,7 @@ from __future__ import annotations
 import ctypes
 from contextlib import ContextDecorator
 from types import TracebackType
-from typing import Any, Optional, Type
+from typing import Any, Optional, Type, TypeVar
 
 from . import calls
 
@@ -77,33 +77,55 @@ def efficiencies() -> dict[str, float]:
     return {name: getattr(figures, name) for name in ("seconds", "ranks", *_FIGURES)}
 
 
-class paused(ContextDecorator):  # named like contextlib's managers
-    """A context manager, and a decorator of functions: the measurement is paused in the block or the call."""
+Block = TypeVar("Block", bound="_Block")
 
-    def __enter__(self) -> paused:
-        pause()
+
+class _Block(ContextDecorator):
+    """Calls _begin(), and at the end of the block _end(). If this process was not measured at the begin, the end makes
+    no call: Steelyard would refuse the end of what never began."""
+
+    def __init__(self) -> None:
+        self._begun: list[bool] = []  # of the open blocks, innermost last: a decorated function may call itself
+
+    def __enter__(self: Block) -> Block:
+        self._begun.append(self._begin())
         return self
 
     def __exit__(
         self, kind: Optional[Type[BaseException]], value: Optional[BaseException], trace: Optional[TracebackType]
     ) -> None:
-        resume()
+        if self._begun.pop():
+            self._end()
+
+    def _begin(self) -> bool:
+        raise NotImplementedError
+
+    def _end(self) -> bool:
+        raise NotImplementedError
 
 
-class region(ContextDecorator):  # named like contextlib's managers
+class paused(_Block):  # named like contextlib's managers
+    """A context manager, and a decorator of functions: the measurement is paused in the block or the call."""
+
+    def _begin(self) -> bool:
+        return pause()
+
+    def _end(self) -> bool:
+        return resume()
+
+
+class region(_Block):  # named like contextlib's managers
     """A context manager, and a decorator of functions: the region lasts as long as the block or the call."""
 
     def __init__(self, name: str) -> None:
+        super().__init__()
         self.name = name
 
-    def __enter__(self) -> region:
-        begin(self.name)
-        return self
+    def _begin(self) -> bool:
+        return begin(self.name)
 
-    def __exit__(
-        self, kind: Optional[Type[BaseException]], value: Optional[BaseException], trace: Optional[TracebackType]
-    ) -> None:
-        end(self.name)
+    def _end(self) -> bool:
+        return end(self.name)
 
 
 def _call(function: str, *arguments: Any) -> bool:

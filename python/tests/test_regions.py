@@ -100,3 +100,18 @@ def test_refusals_are_errors_and_inactive_is_none(library):
     library.status = 3
     with pytest.raises(regions.RegionError, match="'inner' is open"):
         regions.end("outer")
+
+
+@pytest.mark.parametrize("block, began, ended", [(lambda: regions.region("x"), ("begin", b"x"), ("end", b"x")),
+                                                 (regions.paused, "pause", "resume")])
+def test_what_never_began_does_not_end(library, block, began, ended):
+    library.status = 1
+    with block():  # as if the program initialised MPI in the block
+        library.status = 0
+    assert library.calls == [began]
+    again = block()
+    with again:
+        library.status = 1
+        with again:
+            library.status = 0
+    assert library.calls == [began, began, began, ended], "only the outer one began"
