@@ -2,10 +2,11 @@
 """Compares two runs: which differences are statistically significant.
 
 The confidence interval of a share is estimated from the runs themselves. The part of each run after its last move is
-cut into the same number of windows. The spread of the differences between corresponding windows gives the 95 %
-interval; it is widened if neighbouring windows are correlated. A trend that both runs share, such as a slowdown,
-therefore does not count as uncertainty. The interval of the step time is in the record. Variation from one run to the
-next, such as other nodes, is in no single record, so the intervals are lower bounds."""
+cut into the same number of windows. The spread of the differences between corresponding windows gives the interval; it
+is widened if neighbouring windows are correlated. Its level is the runs' --confidence, the lower one if they differ. A
+trend that both runs share, such as a slowdown, therefore does not count as uncertainty. The interval of the step time
+is in the record. Variation from one run to the next, such as other nodes, is in no single record, so the intervals are
+lower bounds."""
 
 from __future__ import annotations
 
@@ -22,10 +23,9 @@ from .record import Progress, Run
 from .samples import Samples
 from .shares import measures_threads
 from .summary import disturbance
-from .words import duration, excludes_zero, percent, plural
+from .words import duration, excludes_zero, level, percent, plural
 
 WINDOWS, FEWEST = 20, 4
-CONFIDENCE = 0.95
 Floats = npt.NDArray[np.float64]
 Parts = dict[str, Floats]
 
@@ -98,7 +98,7 @@ def _signed(value: float) -> str:
 @dataclass(frozen=True)
 class Comparison:
     """`headline`: the result in one sentence. `warnings`: why the runs may not be comparable. `ranks`: those that
-    differ significantly. `moved`: a core moved in either run."""
+    differ significantly. `confidence`: the level of all intervals. `moved`: a core moved in either run."""
 
     headline: str
     warnings: list[str]
@@ -106,6 +106,7 @@ class Comparison:
     whole: list[Difference]
     ranks: list[Difference]
     ranks_alike: int
+    confidence: float
     moved: bool = True
 
 
@@ -114,9 +115,10 @@ def compare(a: Run, b: Run, progress: Optional[Progress] = None) -> Comparison:
     samples = _Watched(3 * (len(a.ranks) + len(b.ranks)), progress)
     windows = min(WINDOWS, *(_samples_after(run, samples) // 2 for run in (a, b)))
     wa, wb = (_shares(run, max(1, windows), samples) for run in (a, b))
+    confidence = min(a.confidence, b.confidence)
     settled = [Difference("step time", _phase(a), _phase(b), duration, relative=True)]
     for name, kind in (("computing", "useful"), ("waiting in OpenMP", "omp"), ("waiting in MPI", "mpi")):
-        settled.append(_paired(name, kind, _all(wa), _all(wb), CONFIDENCE))
+        settled.append(_paired(name, kind, _all(wa), _all(wb), confidence))
     settled = [difference for difference in settled if not math.isnan(difference.a.mean + difference.b.mean)]
     whole = [Difference("wall time", Value(a.record["wall"]), Value(b.record["wall"]), duration, relative=True)]
     whole += [
@@ -133,13 +135,13 @@ def compare(a: Run, b: Run, progress: Optional[Progress] = None) -> Comparison:
         if member not in ("parallel", "openmp") or (measures_threads(a) and measures_threads(b))
     ]
     both = sorted(wa.keys() & wb.keys())
-    sure = CONFIDENCE ** (1 / max(1, len(both)))  # Šidák correction for the number of comparisons
+    sure = confidence ** (1 / max(1, len(both)))  # Šidák correction for the number of comparisons
     ranks = [_paired(f"rank {rank}", "mpi", wa[rank], wb[rank], sure) for rank in both]
     ranks = [difference for difference in ranks if not math.isnan(difference.a.mean + difference.b.mean)]
     differ = sorted((d for d in ranks if d.result in ("less", "more")), key=lambda d: -abs(d.change))
     moved = any(len(run.moves) > 0 for run in (a, b))
-    headline = _headline(settled, wall=whole[0])
-    return Comparison(headline, _warnings(a, b), settled, whole, differ, len(ranks) - len(differ), moved)
+    headline = _headline(settled, whole[0], confidence)
+    return Comparison(headline, _warnings(a, b), settled, whole, differ, len(ranks) - len(differ), confidence, moved)
 
 
 def _phase(run: Run) -> Value:
@@ -228,7 +230,7 @@ def _paired(name: str, kind: str, a: Parts, b: Parts, confidence: float) -> Diff
     return Difference(name, means[0], means[1], lambda value: percent(value, 1), paired=band)
 
 
-def band_of(means: Floats, confidence: float = CONFIDENCE) -> float:
+def band_of(means: Floats, confidence: float) -> float:
     """Half width of the confidence interval of the mean. Correlated neighbours reduce the number of independent
     values."""
     count = len(means)
@@ -247,12 +249,12 @@ def student(confidence: float, freedom: float) -> float:
     return z + sum(term / freedom**power for power, term in enumerate(terms, 1))
 
 
-def _headline(settled: list[Difference], wall: Difference) -> str:
+def _headline(settled: list[Difference], wall: Difference, confidence: float) -> str:
     clear = [difference for difference in settled if difference.result in ("less", "more")]
     for difference in clear:
         if difference.relative and difference.noise is not None:
             size, noise = abs(difference.change), difference.noise
-            bounds = f"95 % CI {percent(size - noise, 1)} to {percent(size + noise, 1)}"
+            bounds = f"{level(confidence)} {percent(size - noise, 1)} to {percent(size + noise, 1)}"
             return f"A step takes {percent(size, 1)} {difference.result} time in the second run ({bounds})."
     if clear:
         names = [f"{d.result} {d.name}" for d in clear]

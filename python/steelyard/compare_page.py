@@ -50,7 +50,8 @@ def _sections(found: Comparison) -> list[Section]:
             else [],
             table=_table(found.settled) if found.settled else None,
             caption=(
-                "In brackets: the bounds of the 95 % confidence interval, from the variation within each run."
+                f"In brackets: the bounds of the {100 * found.confidence:g} % confidence interval, from the variation"
+                " within each run."
                 " Variation between runs can be larger: repeat important comparisons."
             ),
         )

@@ -51,6 +51,21 @@ def test_a_run_is_like_itself_and_like_its_twin(runs):
         assert found.ranks == [] and found.ranks_alike == 8 and found.warnings == []
 
 
+def test_the_level_is_that_of_the_runs(runs, tmp_path):
+    """The bounds of the step time come from the record, so they have its level."""
+    surer = []
+    for name, run in zip("ac", (runs[0], runs[2])):
+        surer.append(load({**run.record, "options": {**run.record["options"], "confidence": "0.99"}}, tmp_path / name))
+    usual, found = compare.compare(runs[0], runs[2]), compare.compare(*surer)
+    assert (usual.confidence, found.confidence) == (0.95, 0.99)
+    assert "(99 % CI " in found.headline and "95 % CI" not in found.headline
+    assert found.settled[1].noise > 1.2 * usual.settled[1].noise, "shares: from the samples, at the same level"
+    assert found.ranks[0].noise > usual.ranks[0].noise
+    page = Strict(compare_page.html(*surer, ("a", "c")))
+    assert "99 % confidence interval" in page.text.replace("\u00a0", " ")
+    assert compare.compare(runs[0], surer[1]).confidence == 0.95, "the lower one holds for both"
+
+
 def test_what_differs_is_found(runs):
     found = compare.compare(runs[0], runs[2])
     assert found.headline.startswith("A step takes 10.0 % more time in the second run (95 % CI ")
@@ -137,7 +152,7 @@ def test_band_holds_the_mean_as_often_as_it_says():
             noise = random.standard_normal(20)
             for i in range(1, 20):
                 noise[i] += alike * noise[i - 1]
-            held += abs(noise.mean()) <= compare.band_of(noise)
+            held += abs(noise.mean()) <= compare.band_of(noise, 0.95)
         assert held / 1000 >= least
 
 
