@@ -237,8 +237,8 @@ void add_output_options(std::vector<Option>& table) {
   output.on_off("summary", &Options::summary, "Print the summary at the end of the run.");
   output.integer(
       "timeline-samples", &Options::timeline_samples, 0, 1'000'000, "samples",
-      "The number of samples in the timeline of each rank. A sample takes 72 bytes of the rank's memory, and 24 to "
-      "40 bytes of the run record.");
+      "The number of samples in the timeline of each rank; 0: no timeline. A sample takes 72 bytes of the rank's "
+      "memory, and 24 to 40 bytes of the run record.");
   output.on_off("verbose", &Options::verbose,
                 "Print the preloaded libraries and the path of the program before it starts.");
 }

@@ -19,9 +19,12 @@ void append(Sample& sample, const Sample& next) {
 
 }  // namespace
 
-Timeline::Timeline(int most) : most_(static_cast<std::size_t>(std::max(most, 2)) / 2 * 2) { samples_.reserve(most_); }
+Timeline::Timeline(int most) : most_(most > 0 ? static_cast<std::size_t>(std::max(most, 2)) / 2 * 2 : 0) {
+  samples_.reserve(most_);
+}
 
 void Timeline::add(const Sample& sample) {
+  if (most_ == 0) return;
   if (in_last_ < stride_ && !samples_.empty()) {
     append(samples_.back(), sample);
     ++in_last_;

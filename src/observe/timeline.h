@@ -11,7 +11,7 @@ namespace steelyard::observe {
 /// twice as many samples go into one. Sums over all samples stay what they are.
 class Timeline {
  public:
-  /// Keeps at most `most` samples (at least 2; an odd number counts as the even one below).
+  /// Keeps at most `most` samples; none if that is 0 or less. 1 counts as 2, other odd numbers as the even one below.
   explicit Timeline(int most);
   /// In order of time. O(1) amortised; allocates nothing after construction.
   void add(const Sample& sample);
