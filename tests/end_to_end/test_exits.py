@@ -36,6 +36,11 @@ def test_status_after_mpi_finalize(mpi, program):
     check_measured(mpi.run(2, program, "status"), status=3)
 
 
+def test_mpi_finalize_after_an_unseen_start(mpi):
+    result = mpi.run(2, "exits.gcc", "unseen")
+    assert result.status == 3 and not result.summaries, result.explain()
+
+
 def test_exit_without_mpi_finalize(mpi):
     result = ends_as_natively(mpi, "exit", "this rank ended without MPI_Finalize")
     assert "steelyard[1]: this rank ended without MPI_Finalize: no run record was written" in result.err

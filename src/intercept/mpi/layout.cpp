@@ -5,6 +5,7 @@
 #include <array>
 #include <climits>
 #include <tuple>
+#include <utility>
 
 #include "node/host_memory.h"
 
@@ -13,6 +14,7 @@ namespace {
 
 // Refusals of the library are looked at here, before the program's error handler hears of them.
 MPI_Comm g_quiet{};
+bool g_prepared = false;
 
 /// What MPI_Pack and MPI_Unpack do, for MPI_BOTTOM: MPICH's take it for a null pointer.
 bool through_itself(const void* from, int count, MPI_Datatype type, void* to, int to_count, MPI_Datatype to_type) {
@@ -141,8 +143,12 @@ void prepare_layouts() {
   });
   PMPI_Comm_dup(MPI_COMM_SELF, &g_quiet);
   PMPI_Comm_set_errhandler(g_quiet, MPI_ERRORS_RETURN);
+  g_prepared = true;
 }
 
-void end_layouts() { PMPI_Comm_free(&g_quiet); }
+// A program that calls PMPI_Init was not seen to initialise MPI.
+void end_layouts() {
+  if (std::exchange(g_prepared, false)) PMPI_Comm_free(&g_quiet);
+}
 
 }  // namespace steelyard::intercept

@@ -40,6 +40,7 @@ bool may_stay(void* block, MPI_Datatype type);
 
 /// Between these two layouts can be used.
 void prepare_layouts();
+/// Does nothing without prepare_layouts().
 void end_layouts();
 
 }  // namespace steelyard::intercept
