@@ -23,10 +23,10 @@ bool is_short(const Session& session, const observe::Site& site, const RegionReq
   return session.cores == nullptr || session.cores->at_rest();
 }
 
+// Of GNU's runtime, which answers to omp_set_num_threads() itself: limits().now is what LLVM's runtime was told.
 bool has_one_thread(const Session& session, const RegionRequest& request) {
-  if (request.by_clause) return true;
-  return limits().program == 1 && limits().now == 1 &&
-         (session.cores == nullptr || session.cores->threads_at_rest(2) <= 1);
+  if (request.by_clause || session.cores == nullptr) return true;
+  return limits().program == 1 && session.cores->threads_at_rest(2) <= 1;
 }
 
 }  // namespace

@@ -12,11 +12,12 @@ OTHERS = 6  # further regions of a step of programs/short_regions.c, nested ones
 
 
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
-@pytest.mark.parametrize("threads", ["1", "2"])
+@pytest.mark.parametrize("threads", [("1",), ("2",), ("2", "1")])
 @pytest.mark.parametrize("options", [(), ("--observe",)])
 def test_short_regions(mpi, compiler, threads, options):
-    variables = EMULATED | {"OMP_NUM_THREADS": threads}
-    result = mpi.run(2, f"short_regions.{compiler}", str(STEPS), str(LOOPS), options=options, **variables)
+    """`threads`: of the environment, and those that the program sets."""
+    variables = EMULATED | {"OMP_NUM_THREADS": threads[0]}
+    result = mpi.run(2, f"short_regions.{compiler}", str(STEPS), str(LOOPS), *threads[1:], options=options, **variables)
     check_measured(result)
     loops = [float(seconds) for seconds in re.findall(r": ([0-9.]+) s in plain loops", result.out)]
     assert len(loops) == 2, result.explain()

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 // Regions of a few us: loops, queries, nested regions, clauses, MPI calls. Some executions of the plain loop take long.
-// Ends with an error where a region is not as OpenMP says. Usage: short_regions STEPS REGIONS_A_STEP
+// Ends with an error where a region is not as OpenMP says. Usage: short_regions STEPS REGIONS_A_STEP [THREADS], which
+// are set by omp_set_num_threads().
 #include <mpi.h>
 #include <omp.h>
 #include <stdio.h>
@@ -87,12 +88,13 @@ int main(int argc, char** argv) {
   MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  if (argc != 3) {
-    fprintf(stderr, "usage: short_regions STEPS REGIONS_A_STEP\n");
+  if (argc < 3) {
+    fprintf(stderr, "usage: short_regions STEPS REGIONS_A_STEP [THREADS]\n");
     MPI_Finalize();
     return 2;
   }
   const int steps = atoi(argv[1]), regions = atoi(argv[2]);
+  if (argc > 3) omp_set_num_threads(atoi(argv[3]));
   max_threads = omp_get_max_threads();
   double in_regions = 0;
   for (int step = 0; step < steps; ++step) {
