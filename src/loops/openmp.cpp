@@ -35,18 +35,24 @@ void find(void* library, const char* name, Function& function) {
   function = reinterpret_cast<Function>(dlsym(library, name));
 }
 
-// A runtime may be loaded late, with a library of the program: looked for until it is there.
+// A runtime may be loaded late, with a library of the program: looked for until it is there, once for each number of
+// loaded libraries.
 const Api* api() {
   static std::atomic<const Api*> found = nullptr;
+  static std::atomic<unsigned long long> searched = 0;
   if (const Api* const known = found.load(std::memory_order_acquire); known != nullptr) return known;
+  const unsigned long long libraries = base::loaded_libraries();
+  if (searched.load(std::memory_order_relaxed) == libraries) return nullptr;
   Api looked;
   void* const runtime = library();
   find(runtime, "omp_get_thread_num", looked.thread);
   find(runtime, "omp_get_num_threads", looked.threads);
   find(runtime, "omp_get_level", looked.level);
   find(runtime, "omp_get_ancestor_thread_num", looked.ancestor);
-  if (looked.thread == nullptr || looked.threads == nullptr || looked.level == nullptr || looked.ancestor == nullptr)
+  if (looked.thread == nullptr || looked.threads == nullptr || looked.level == nullptr || looked.ancestor == nullptr) {
+    searched.store(libraries, std::memory_order_relaxed);
     return nullptr;
+  }
   int (*cancellation)() = nullptr;
   find(runtime, "omp_get_cancellation", cancellation);
   looked.cancels = cancellation != nullptr && cancellation() != 0;

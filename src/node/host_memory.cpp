@@ -10,6 +10,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/loaded_library.h"
+
 namespace steelyard::node {
 namespace {
 
@@ -28,7 +30,10 @@ bool ask_kernel(std::uintptr_t address) {
 /// Only then can an address that the processor could read be another's later.
 bool accelerator_is_here() {
   static std::atomic<bool> here = false;
+  static std::atomic<unsigned long long> searched = 0;  // so many libraries were loaded then
   if (here.load(std::memory_order_relaxed)) return true;
+  const unsigned long long libraries = base::loaded_libraries();
+  if (searched.load(std::memory_order_relaxed) == libraries) return false;
   for (const char* driver : {"libcuda.so.1", "libamdhip64.so", "libhsa-runtime64.so.1", "libze_loader.so.1"}) {
     void* const found = dlopen(driver, RTLD_LAZY | RTLD_NOLOAD);
     if (found == nullptr) continue;
@@ -36,6 +41,7 @@ bool accelerator_is_here() {
     here.store(true, std::memory_order_relaxed);
     return true;
   }
+  searched.store(libraries, std::memory_order_relaxed);
   return false;
 }
 

@@ -1,11 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "node/host_memory.h"
 
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
 #include <cstdint>
 #include <vector>
+
+static int g_lookups = 0;
+
+/// In place of the C library's: counts the lookups of libraries that may be there already.
+extern "C" void* dlopen(const char* file, int mode) noexcept {
+  static const auto next = reinterpret_cast<void* (*)(const char*, int)>(dlsym(RTLD_NEXT, "dlopen"));
+  if ((mode & RTLD_NOLOAD) != 0) ++g_lookups;
+  return next(file, mode);
+}
 
 namespace steelyard::node {
 namespace {
@@ -32,6 +42,26 @@ TEST(HostMemory, IsNotWhatOnlyHasAddresses) {
   EXPECT_TRUE(is_host_memory(static_cast<char*>(there) + kBytes / 2)) << "a refusal is not remembered";
   munmap(there, kBytes);
   for (const std::uintptr_t low : {0, 1, 7, 64}) EXPECT_FALSE(is_host_memory(reinterpret_cast<void*>(low))) << low;
+}
+
+TEST(HostMemory, DriversAreLookedForOnlyAfterALibraryWasLoaded) {
+  constexpr std::size_t kMore = 32 * kBytes;  // than is remembered
+  void* const block = mmap(nullptr, kMore, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  ASSERT_NE(block, MAP_FAILED);
+  const auto ask = [block] {
+    for (std::size_t at = 0; at < kMore; at += kBytes / 8) EXPECT_TRUE(is_host_memory(static_cast<char*>(block) + at));
+  };
+  ask();
+  const int before = g_lookups;
+  EXPECT_GT(before, 0);
+  ask();
+  EXPECT_EQ(g_lookups, before);
+  if (void* const library = dlopen("libanl.so.1", RTLD_NOW); library != nullptr) {
+    ask();
+    EXPECT_GT(g_lookups, before);
+    dlclose(library);
+  }
+  munmap(block, kMore);
 }
 
 }  // namespace
