@@ -198,25 +198,58 @@ TEST(Report, SaysThatThereAreNoThreadsForFurtherCores) {
   EXPECT_EQ(reason_without_moves(oversubscribed), observe::kNoOpenMp) << "fewer threads would change nothing";
 }
 
+/// The ticks of all processes of a node.
+struct Ticks {
+  explicit Ticks(int count) {
+    const std::size_t bytes = observe::TickBoard::footprint(count);
+    memory.resize(bytes + 64);
+    std::size_t space = memory.size();
+    void* place = memory.data();
+    std::align(64, bytes, place, space);
+    for (int p = 0; p < count; ++p) {
+      segments.push_back(node::Segment::over(place, bytes));
+      boards.emplace_back(*segments.back(), count, p);
+    }
+  }
+  std::vector<char> memory;
+  std::vector<std::unique_ptr<node::Segment>> segments;
+  std::vector<observe::TickBoard> boards;
+};
+
+TEST(Report, MovesThatWereTakenBackAreNoneThatTheRunHas) {
+  constexpr std::int64_t kStep = 50'000'000;  // ns
+  PlayedNode node(4, 2, 2);
+  Ticks ticks(2);
+  const auto moved = [&] {
+    return std::ranges::count(node.all[0]->decisions(), observe::Outcome::taken, &observe::DecisionRecord::outcome) > 0;
+  };
+  for (std::int64_t step = 1; step <= 400 && !moved(); ++step) {
+    for (int p = 0; p < 2; ++p) {
+      const std::int64_t wall = p == 0 ? kStep * 9 / 10 : kStep / 10;
+      ticks.boards[static_cast<std::size_t>(p)].publish(observe::TickSource::step, {.time = step * kStep,
+                                                                                    .region_useful = step * 2 * wall,
+                                                                                    .region_wall = step * wall,
+                                                                                    .mpi = step * (kStep - wall),
+                                                                                    .threads = 2});
+    }
+    node.all[0]->consider(ticks.boards[0], observe::TickSource::step, 1, 0);
+  }
+  ASSERT_TRUE(moved());
+  EXPECT_EQ(reason_without_moves(node), "");
+  node.processes[0].fixed.store(1);
+  node.all[0]->consider(ticks.boards[0], observe::TickSource::step, 1, 0);
+  EXPECT_EQ(reason_without_moves(node), "the thread count of rank 0 must not change any more");
+}
+
 TEST(Report, DoesNotRepeatThatOpenMpWasMissingOnceItIsLoaded) {
   for (const int threads : {1, 2}) {
     PlayedNode node(2 * threads, 2, threads);
     for (node::Process& process : node.processes) process.no_openmp.store(1);
-    const std::size_t bytes = observe::TickBoard::footprint(2);
-    std::vector<char> memory(bytes + 64);
-    std::size_t space = memory.size();
-    void* place = memory.data();
-    std::align(64, bytes, place, space);
-    std::vector<std::unique_ptr<node::Segment>> segments;
-    std::vector<observe::TickBoard> boards;
-    for (int p = 0; p < 2; ++p) {
-      segments.push_back(node::Segment::over(place, bytes));
-      boards.emplace_back(*segments.back(), 2, p);
-    }
+    Ticks ticks(2);
     for (int step = 1; step <= 100; ++step) {
-      for (observe::TickBoard& board : boards)
+      for (observe::TickBoard& board : ticks.boards)
         board.publish(observe::TickSource::step, {.time = std::int64_t{step} * 50'000'000, .threads = threads});
-      node.all[0]->consider(boards[0], observe::TickSource::step, 1, 0);
+      node.all[0]->consider(ticks.boards[0], observe::TickSource::step, 1, 0);
     }
     ASSERT_EQ(reason_without_moves(node), observe::kNoOpenMp);
     for (node::Process& process : node.processes) process.no_openmp.store(0);

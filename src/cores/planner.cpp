@@ -133,9 +133,10 @@ void Planner::note(const Verdict& verdict, const Window& window) {
     // Not judged: the counts of the start are restored, as the loads change faster than moves pay.
     if (!verdict.judged) undo_open_moves();
     after_ = {};
-    moved_ = std::any_of(present(), decisions_.end(), [](const auto& decision) {
-      return decision.outcome == observe::Outcome::confirmed || decision.outcome == observe::Outcome::undecided;
-    });
+    moved_ =
+        verdict.judged && std::any_of(present(), decisions_.end(), [](const auto& decision) {
+          return decision.outcome == observe::Outcome::confirmed || decision.outcome == observe::Outcome::undecided;
+        });
     return;
   }
   observe::DecisionRecord decision;
@@ -178,11 +179,9 @@ void Planner::requested(observe::DecisionRecord decision) {
       if (move.outcome == observe::Outcome::taken) move.outcome = observe::Outcome::undecided;
     });
     since_ = decisions_.size();
-    rule_ = make_rule(options_);
-    before_ = after_ = {};
-    moved_ = false;
+    forget();
+    before_ = {};
     settling_ = true;
-    from_ = -1;
   }
   decisions_.push_back(std::move(decision));
 }
@@ -196,8 +195,13 @@ void Planner::start_again(double time, int rank) {
   decision.reason = fmt::format("the thread count of rank {} must not change any more", rank);
   decision.outcome = observe::Outcome::undone;
   decisions_.push_back(decision);
+  forget();
+}
+
+void Planner::forget() {
   rule_ = make_rule(options_);
   after_ = {};
+  moved_ = false;
   from_ = -1;
 }
 

@@ -37,6 +37,8 @@ class Planner {
     return decisions_.begin() + static_cast<std::ptrdiff_t>(since_);
   }
   void undo_open_moves();
+  /// The cores are those of the start, or of a request: what the rule has learnt and the windows after moves are void.
+  void forget();
   void note(const Verdict& verdict, const Window& window);
 
   PolicyOptions options_;
