@@ -88,6 +88,13 @@ bool CoreTable::take_own(int core) {
   return false;
 }
 
+bool CoreTable::retake_lent(int core) {
+  std::int32_t lent = kLent;
+  if (!core_[core].user.compare_exchange_strong(lent, me_)) return false;
+  header_->lent_idle.fetch_sub(1);
+  return true;
+}
+
 bool CoreTable::take_back(int core) {
   std::int32_t user = core_[core].user.load();
   if (user >= 0 || is_wanted(core) || is_withdrawn(core) || !core_[core].user.compare_exchange_strong(user, me_))

@@ -89,6 +89,8 @@ class CoreTable {
   /// Takes a core that this process no longer owns, if it has no user and its new owner has not asked for it, unless it
   /// was withdrawn.
   bool take_back(int core);
+  /// Takes a core that this process owns, if it is still lent. Otherwise its user is not asked to return it.
+  bool retake_lent(int core);
   /// Takes a core that another process has lent, if the terms allow it.
   bool borrow(int core, const Terms& terms);
   /// True if `process` may borrow the core for a region that ends at `until` (ns).

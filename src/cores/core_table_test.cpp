@@ -153,7 +153,7 @@ class Run {
         }
         return;
       case Step::hand:
-        if (!table.may_borrow(2, core, kNow + 1) || !table.take_own(core)) return;
+        if (!table.may_borrow(2, core, kNow + 1) || !table.retake_lent(core)) return;
         begin_use(me, core);
         end_use(me, core, [&] { table.hand_to(2, core, kNow); });
         return;

@@ -100,7 +100,8 @@ bool LateJoin::give(CoreTable& table, int core, int os_index, std::int64_t now) 
         !table.may_borrow(process, core, request.until.load()))
       continue;
     const std::int64_t since = table.lent_since(core);
-    if (!table.take_own(core)) return false;
+    // A borrower may have been faster. This process still waits, so it does not want the core back.
+    if (!table.retake_lent(core)) return false;
     // Other lenders may have bound each of these threads, or the region may have ended.
     std::int32_t thread = 0;
     for (auto place = std::begin(request.thread); thread == 0 && place != std::end(request.thread); ++place)

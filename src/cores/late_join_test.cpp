@@ -143,6 +143,22 @@ TEST_F(LateJoinThread, TwoWhoLendPutTwoOfThemOnTheirCores) {
   EXPECT_EQ(three.holdings[0]->find_given(), (Cores{1, 2}));
 }
 
+// Between the question whether the core is lent and the attempt to take it.
+TEST_F(LateJoinThread, ABorrowerThatWasFasterIsNotAskedToReturnTheCore) {
+  Node three(3, 3, {0, 1, 2});
+  three.holdings[1]->lend_all(1, kLong);
+  three.holdings[2]->settle(2, true);
+  ASSERT_TRUE(three.tables[2]->uses(1));
+  EXPECT_FALSE(three.tables[1]->retake_lent(1));
+  EXPECT_FALSE(three.tables[1]->is_wanted(1));
+  EXPECT_FALSE(three.tables[2]->asked_back());
+  three.holdings[2]->release(2);
+  EXPECT_EQ(three.tables[0]->lent_idle(), 1) << "lent on";
+  EXPECT_TRUE(three.tables[1]->retake_lent(1));
+  EXPECT_EQ(three.tables[0]->lent_idle(), 0);
+  EXPECT_FALSE(three.tables[1]->retake_lent(1)) << "in use";
+}
+
 // Once bound, the thread may keep the lender off the core until the region ends: then it is too late to pass the core.
 TEST_F(LateJoinThread, TheCoreIsPassedBeforeTheThreadIsBound) {
   node.late_join[0]->request(1, {allowed.first()}, 100);
