@@ -82,7 +82,10 @@ void Holding::update_cores() {
   cores_.insert(cores_.end(), borrowed_.begin(), borrowed_.end());
   // A process always has a core to run on. If none of its own is free, it shares its first one with the borrower.
   shares_ = cores_.empty() && !owned_.empty();
-  if (shares_) cores_.push_back(*std::find_if(owned_.begin(), owned_.end(), [this](int c) { return !is_offered(c); }));
+  if (!shares_) return;
+  const auto own = std::find_if(owned_.begin(), owned_.end(), [this](int c) { return !is_offered(c); });
+  // A plan may have left it none but cores that the program has offered.
+  cores_.push_back(own != owned_.end() ? *own : owned_.front());
 }
 
 void Holding::leave(int core, std::int64_t now) {

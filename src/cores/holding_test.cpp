@@ -53,6 +53,17 @@ TEST(Holding, ACoreThatTheProgramHasOfferedIsNoneThatItRunsOn) {
   EXPECT_FALSE(node.holdings[1]->others_use());
 }
 
+TEST(Holding, RunsOnACoreThatItHasOfferedIfAPlanLeavesItNoOther) {
+  Node node(4, 2, {0, 0, 0, 1});
+  EXPECT_EQ(node.holdings[0]->offer(2, 1), 2);
+  EXPECT_EQ(node.cores(0), (Cores{0}));
+  node.tables[0]->change_owners({1, 0, 0, 1});
+  node.holdings[0]->settle(4, false);
+  EXPECT_EQ(node.cores(0), (Cores{1}));
+  EXPECT_TRUE(node.holdings[0]->shares());
+  EXPECT_EQ(node.tables[0]->lent_idle(), 2) << "both are offered still";
+}
+
 TEST(Holding, LeavesWithdrawnCoresAtItsNextRegion) {
   Node node(4, 2, {0, 0, 1, 1});
   node.holdings[1]->lend_all(1, kLong);
