@@ -13,6 +13,7 @@
 #include "api/guarded.h"
 #include "api/hooks.h"
 #include "base/address_cache.h"
+#include "base/hash.h"
 #include "base/log.h"
 #include "base/options.h"
 #include "loops/gathering.h"
@@ -53,9 +54,10 @@ Gathering& at_address(void* address) {
 }
 
 Gathering& at_line(const char* file, int line) {
-  // The text of a file's name has one address in it.
+  // The text of a file's name has one address in it. No code has an address with the highest bit set.
   const auto place =
-      reinterpret_cast<std::uint64_t>(file) ^ (static_cast<std::uint64_t>(line) << 48 | UINT64_C(1) << 63);
+      (reinterpret_cast<std::uint64_t>(file) ^ steelyard::base::spread(static_cast<std::uint64_t>(line))) | UINT64_C(1)
+                                                                                                                << 63;
   return t_known.at(place, [&]() -> Gathering& {
     const std::string_view path = file;
     return gathering_of(ready_registry().named(fmt::format("{}:{}", path.substr(path.rfind('/') + 1), line)));

@@ -13,6 +13,7 @@
 #include <functional>
 #include <memory>
 #include <numeric>
+#include <set>
 
 #include "steelyard/loops.hpp"
 
@@ -244,6 +245,19 @@ TEST(LoopsInC, MistakesAreSentences) {
   EXPECT_EQ(steelyard_loop_end(&mine), STEELYARD_SUCCESS);
   EXPECT_EQ(steelyard_loop_end(&mine), STEELYARD_ERROR_INVALID_STATE) << "ended twice";
   EXPECT_EQ(steelyard_loop_next(&mine), 0);
+}
+
+TEST(LoopsInC, LinesOfAFileAreLoopsOfTheirOwn) {
+  static constexpr char file[] = "long.cpp";
+  std::set<void*> seen;
+  constexpr std::array kLines{0, 7, 7 + (1 << 15), 7 + (1 << 16), 1 << 15};
+  for (const int line : kLines) {
+    steelyard_loop_execution_t execution;
+    ASSERT_EQ(steelyard_loop_execution_begin(nullptr, file, line, &execution), STEELYARD_SUCCESS);
+    seen.insert(execution.record);
+    steelyard_loop_execution_end(&execution);
+  }
+  EXPECT_EQ(seen.size(), kLines.size());
 }
 
 TEST(LoopsInC, AnExecutionThatIsNotEndedIsGivenUpWithTheNextOne) {
