@@ -154,7 +154,7 @@ TerminationRounds::Outcome Pool::work() {
   std::int64_t time = now();
   for (;;) {
     // A process that is not idle takes its next task, or steals one in its node.
-    if (!congested() && (me.pop(entry) || (!idle.begun() && steal(entry)))) {
+    if (!congested() && (me.pop(entry) || (!idle.begun() && steal(entry, false)))) {
       idle.end();
       if (!begun_) begin_first_task();
       time = me.execute(entry, time);
@@ -198,7 +198,7 @@ Pool::Found Pool::look_for_task(Deque::Entry& entry, Idle& idle, std::int64_t ti
   time = now();
   if (primary().queued() > 0 && !congested()) return Found::look_again;
   if (!congested()) {
-    if (steal(entry) || (receiver_ != nullptr && receiver_->pop(entry))) {
+    if (steal(entry, true) || (receiver_ != nullptr && receiver_->pop(entry))) {
       idle.end();
       withdraw();
       return Found::task;
@@ -211,10 +211,15 @@ Pool::Found Pool::look_for_task(Deque::Entry& entry, Idle& idle, std::int64_t ti
   return Found::look_again;
 }
 
-bool Pool::steal(Deque::Entry& entry) {
+// Of the node's workers without a task, this one is among those that are counted only once it is idle.
+static std::size_t askers(const NodeBlock& node, bool is_idle) {
+  const std::size_t idle = node.idle_workers.load(std::memory_order_relaxed);
+  return is_idle ? std::max<std::size_t>(idle, 1) : idle + 1;
+}
+
+bool Pool::steal(Deque::Entry& entry, bool is_idle) {
   if (leaving_) return false;
-  const std::size_t askers = std::max<std::uint32_t>(arena_->node().idle_workers.load(std::memory_order_relaxed), 1);
-  return primary().steal(entry, askers, settings_.fraction);
+  return primary().steal(entry, askers(arena_->node(), is_idle), settings_.fraction);
 }
 
 base::Status Pool::help(bool larger) {
@@ -238,8 +243,7 @@ base::Status Pool::help(bool larger) {
   std::int64_t idle_since = 0;
   while (!team_.over(seat.run)) {
     const bool backlog = handed_count_.load(std::memory_order_relaxed) >= settings_.outstanding;
-    const std::size_t askers = 1 + node.idle_workers.load(std::memory_order_relaxed);
-    if (!backlog && (me.pop(entry) || me.steal(entry, askers, settings_.fraction))) {
+    if (!backlog && (me.pop(entry) || me.steal(entry, askers(node, idle_since != 0), settings_.fraction))) {
       if (idle_since != 0) {
         node.idle_workers.fetch_sub(1, std::memory_order_relaxed);
         time = now();

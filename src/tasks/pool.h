@@ -190,7 +190,8 @@ class Pool final : Router::Carrier, Policy::Host {
   /// Handles a message.
   void read(int from, std::vector<char> message);
   void send_message(int to, Kind kind, std::uint64_t number, const std::vector<char>& bytes, int further = 0);
-  bool steal(Deque::Entry& entry);
+  /// `is_idle`: this process counts as idle already.
+  bool steal(Deque::Entry& entry, bool is_idle);
   void ask(std::int64_t now);
   void set_askable(std::vector<std::size_t> links);
   /// True if this process, which is idle, may ask over this link: no idle process of the node is between it and the
