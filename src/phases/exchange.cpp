@@ -16,6 +16,12 @@ constexpr std::uint64_t kLeast = std::uint64_t{64} * 1024;
 
 std::uint64_t rounded(std::uint64_t bytes) { return (bytes + kLine - 1) / kLine * kLine; }
 
+/// Sums beyond what an area can hold are all the same: make_room() refuses them.
+std::uint64_t sum_of(std::uint64_t offset, std::uint64_t bytes) {
+  constexpr std::uint64_t kTooMany = SharedFile::kMostBytes + kLine;
+  return std::min(offset, kTooMany) + std::min(bytes, kTooMany);
+}
+
 }  // namespace
 
 Exchange::Exchange(Shared& shared, std::span<Member> members, int me, SharedFile& file, Rendezvous& rendezvous)
@@ -23,6 +29,12 @@ Exchange::Exchange(Shared& shared, std::span<Member> members, int me, SharedFile
 
 // All processes call this with the same number, between two rendezvous.
 base::Status Exchange::make_room(Area area, std::uint64_t bytes) {
+  if (bytes > SharedFile::kMostBytes)
+    return base::Status::failure(
+        base::Code::invalid_argument,
+        fmt::format("the data between the processes of a node have more than {} bytes in one call: pass fewer, in "
+                    "several calls",
+                    SharedFile::kMostBytes));
   auto& capacity = shared_.capacity[area];
   if (bytes > capacity.load(std::memory_order_relaxed)) {
     base::Status grown;
@@ -64,7 +76,7 @@ base::Status Exchange::gather(const Distribution& distribution, std::uint32_t wh
         all.members.push_back(member);
         all.sizes.push_back(offered);
       }
-      offset += offered;
+      offset = sum_of(offset, offered);
     }
   }
   base::Status room = make_room(inbox, offset);
@@ -102,7 +114,7 @@ base::Status Exchange::scatter(const Distribution& distribution, std::uint32_t w
   for (const int leader : distribution.chosen()) {
     offset = rounded(offset);
     if (leader == me_) my_offset = offset;
-    offset += members_[static_cast<std::size_t>(leader)].bytes.load(std::memory_order_relaxed);
+    offset = sum_of(offset, members_[static_cast<std::size_t>(leader)].bytes.load(std::memory_order_relaxed));
   }
   base::Status room = make_room(outbox, offset);
   if (room && distribution.chosen(me_)) {

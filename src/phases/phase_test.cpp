@@ -280,6 +280,25 @@ TEST(Phase, MoreThanWasGatheredCannotBeScattered) {
   EXPECT_EQ(statuses, std::vector<int>(3, 0));
 }
 
+// Nothing is read of data that are refused.
+TEST(Phase, MoreThanAnAreaCanHoldIsRefusedAtAllProcesses) {
+  const auto statuses = in_processes(3, [](Transport& transport) {
+    const auto context = create(transport);
+    Phase phase(context, Resource::machine, 1);
+    const double mine = transport.rank();
+    View view;
+    for (const std::size_t huge : {std::size_t{1} << 43, SIZE_MAX / 2, SIZE_MAX}) {
+      const base::Status gathered = phase.gather(&mine, transport.rank() == 1 ? huge : sizeof(mine), view);
+      if (gathered || gathered.code() != base::Code::invalid_argument) return false;
+      const std::vector<std::size_t> bytes(phase.chosen() ? 3 : 0, huge);
+      const base::Status scattered = phase.scatter(&mine, bytes, view);
+      if (scattered || scattered.code() != base::Code::invalid_argument) return false;
+    }
+    return static_cast<bool>(phase.gather(&mine, sizeof(mine), view));
+  });
+  EXPECT_EQ(statuses, std::vector<int>(3, 0));
+}
+
 TEST(Phase, ContextsComeAndGoInAnyOrder) {
   const auto statuses = in_processes(3, [](Transport& transport) {
     auto first = create(transport), second = create(transport);

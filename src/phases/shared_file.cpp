@@ -14,10 +14,7 @@
 namespace steelyard::phases {
 namespace {
 
-// Encoding: areas lie so far apart that none reaches the next; a file in memory takes only what is really there.
-constexpr std::int64_t kApart = std::int64_t{1} << 42;
-
-std::int64_t start_of(int area) { return (area + 1) * kApart; }
+std::int64_t start_of(int area) { return (area + 1) * static_cast<std::int64_t>(SharedFile::kMostBytes); }
 
 void* map_at(int fd, std::int64_t offset, std::size_t bytes) {
   void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset);

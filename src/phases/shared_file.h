@@ -16,6 +16,8 @@ namespace steelyard::phases {
 class SharedFile {
  public:
   static constexpr int kAreas = 2;  ///< Size: what goes to the chosen processes, and what comes back
+  /// Encoding: bytes from the begin of one area to that of the next. A file in memory takes only what is really there.
+  static constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 42;
 
   /// Collective over the processes of the transport. `head`: bytes, as rank 0 passes them. `fill` writes each process's
   /// own data: on rank 0 before the others map the file, on the others before any process returns. If one process
@@ -29,7 +31,7 @@ class SharedFile {
 
   void* head() const { return head_; }
 
-  /// Makes room for `bytes` in an area; by one process of the node. The others map() it afterwards.
+  /// Makes room for `bytes` in an area, at most kMostBytes; by one process of the node. The others map() it afterwards.
   base::Status grow(int area, std::size_t bytes);
   /// The first `bytes` of an area, mapped into this process; nullptr if they cannot be mapped. Invalidates the address
   /// of an earlier call for fewer bytes.
