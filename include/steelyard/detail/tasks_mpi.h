@@ -96,9 +96,9 @@ static inline steelyard_status_t steelyard_mpi_transport_possible(const void* se
   }
   return STEELYARD_SUCCESS;
 }
-/* Which ranks share memory, and how they are numbered. */
-static inline void steelyard_mpi_transport_places(steelyard_mpi_transport_t* self, int ranks_per_node,
-                                                  steelyard_task_transport_t* transport) {
+/* Which ranks share memory, and how they are numbered. All ranks return the same, but for the message. */
+static inline steelyard_status_t steelyard_mpi_transport_places(steelyard_mpi_transport_t* self, int ranks_per_node,
+                                                                steelyard_task_transport_t* transport, char* message) {
   struct steelyard_mpi_nodes nodes = steelyard_mpi_find_nodes(self->all, ranks_per_node);
   int regular;
   self->here = nodes.here;
@@ -111,10 +111,15 @@ static inline void steelyard_mpi_transport_places(steelyard_mpi_transport_t* sel
     regular = transport->rank == nodes.node * transport->ranks_per_node + transport->node_rank &&
               transport->node_size == (left < transport->ranks_per_node ? left : transport->ranks_per_node);
   }
-  if (steelyard_mpi_transport_all_agree(self, regular)) return;
+  if (steelyard_mpi_transport_all_agree(self, regular)) return STEELYARD_SUCCESS;
   self->nodes = (int*)malloc(sizeof(int) * (size_t)transport->size);
+  if (!steelyard_mpi_transport_all_agree(self, self->nodes != NULL)) {
+    strcpy(message, "a rank has no memory for the nodes of a task pool: free memory of its process");
+    return STEELYARD_ERROR_OUT_OF_MEMORY;
+  }
   MPI_Allgather(&nodes.node, 1, MPI_INT, self->nodes, 1, MPI_INT, self->all);
   transport->nodes = self->nodes;
+  return STEELYARD_SUCCESS;
 }
 
 /* Compiled into the program: libsteelyard has a C++ runtime of its own, which cannot catch the program's exceptions. */
@@ -211,8 +216,12 @@ static inline steelyard_status_t steelyard_task_pool_create(MPI_Comm communicato
       steelyard_mpi_transport_watch_finalize();
       MPI_Comm_rank(self->all, &transport.rank);
       MPI_Comm_size(self->all, &transport.size);
-      steelyard_mpi_transport_places(self, options == NULL ? 0 : options->ranks_per_node, &transport);
-      transport.self = self;
+      transport.status =
+          steelyard_mpi_transport_places(self, options == NULL ? 0 : options->ranks_per_node, &transport, message);
+      if (transport.status == STEELYARD_SUCCESS)
+        transport.self = self;
+      else
+        steelyard_mpi_transport_close(self, 1);
     }
   }
   status = steelyard_task_pool_create_with_transport(&transport, types, count, options, pool);
