@@ -155,7 +155,8 @@ std::int64_t Activity::busy(int thread, std::int64_t now) const {
   if (came == 0) return 0;
   const std::int64_t done = std::clamp(done_at(cell, now), came, std::max(came, now));
   const std::int64_t working = done - came - waited_until(cell, came, done);
-  const std::int64_t idle = cell.gpu.load(std::memory_order_relaxed) + cell.mpi.load(std::memory_order_relaxed);
+  const std::int64_t idle = cell.gpu.load(std::memory_order_relaxed) + cell.mpi.load(std::memory_order_relaxed) +
+                            cell.forked.load(std::memory_order_relaxed);
   return working - std::clamp<std::int64_t>(idle, 0, working);
 }
 

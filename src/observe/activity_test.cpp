@@ -416,6 +416,17 @@ TEST(Activity, ThreadsThatWaitForAnAcceleratorInARegionDoNotCompute) {
   expect_identity(totals);
 }
 
+TEST(Activity, AThreadThatForksATeamDoesNotCompute) {
+  Activity activity;
+  activity.start(0, 1);
+  activity.region_begin(1000, 1);
+  Activity::thread_begin(cell_of(activity, 0), 1000);
+  cell_of(activity, 0).forked.store(250);
+  EXPECT_EQ(activity.busy(0, 1700), 450);
+  cell_of(activity, 0).forked.store(900);
+  EXPECT_EQ(activity.busy(0, 1700), 0) << "clocks differ";
+}
+
 TEST(Activity, AThreadInMpiThatItsTeamWaitsForIsTimeInMpi) {
   Activity activity;
   activity.start(0, 2);
