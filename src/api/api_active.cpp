@@ -3,8 +3,8 @@
 #include <string>
 #include <utility>
 
+#include "api/guarded.h"
 #include "api/hooks.h"
-#include "api/outcome.h"
 #include "session/openmp.h"
 #include "session/phases.h"
 #include "session/session.h"
@@ -12,6 +12,19 @@
 #include "session/tasks.h"
 #include "session/waits.h"
 #include "steelyard/steelyard.h"
+
+namespace {
+
+/// No exception passes to libsteelyard, which has a C++ runtime of its own. The program goes on without the event.
+template <class Event>
+void notice(const char* name, Event&& event) {
+  static_cast<void>(steelyard::api::guarded(name, false, "", [&] {
+    std::forward<Event>(event)();
+    return STEELYARD_SUCCESS;
+  }));
+}
+
+}  // namespace
 
 // Linked into the preload library, where these win over libsteelyard's.
 extern "C" {
@@ -23,16 +36,24 @@ steelyard_status_t steelyard_step(void) {
                                 "steelyard_step() has no effect inside a parallel region, or in a thread other than "
                                 "the one that called MPI_Init: call it in that thread, between two regions");
   }
-  steelyard::session::step();
-  return STEELYARD_SUCCESS;
+  return steelyard::api::guarded("steelyard_step", false, "", [] {
+    steelyard::session::step();
+    return STEELYARD_SUCCESS;
+  });
 }
 
 void steelyard_internal_phases_begin(int processes) {
-  if (steelyard::session::inactive_reason().empty()) steelyard::session::phases_begin(processes);
+  notice(__func__, [&] {
+    if (steelyard::session::inactive_reason().empty()) steelyard::session::phases_begin(processes);
+  });
 }
-void steelyard_internal_hold_begins(void) { steelyard::session::hold_begins(); }
-void steelyard_internal_hold_ends(int64_t phases) { steelyard::session::hold_ends(phases); }
-void steelyard_internal_phase_left(const steelyard_internal_phase* p) {
+void steelyard_internal_hold_begins(void) {
+  notice(__func__, [] { steelyard::session::hold_begins(); });
+}
+void steelyard_internal_hold_ends(int64_t phases) {
+  notice(__func__, [&] { steelyard::session::hold_ends(phases); });
+}
+static void phase_left(const steelyard_internal_phase* p) {
   steelyard::observe::PhaseRecord phase;
   phase.processes = p->processes;
   phase.number = p->number;
@@ -47,19 +68,31 @@ void steelyard_internal_phase_left(const steelyard_internal_phase* p) {
   }
   steelyard::session::phase_left(std::move(phase));
 }
+void steelyard_internal_phase_left(const steelyard_internal_phase* phase) {
+  notice(__func__, [&] { phase_left(phase); });
+}
 
-void steelyard_internal_pool_runs(int threads) { steelyard::session::pool_runs(threads); }
+void steelyard_internal_pool_runs(int threads) {
+  notice(__func__, [&] { steelyard::session::pool_runs(threads); });
+}
 void steelyard_internal_work_shared(void) { steelyard::session::work_shared(); }
 int steelyard_internal_team_is_larger(void) { return steelyard::session::team_is_larger() ? 1 : 0; }
 void steelyard_internal_tasks_ended(const steelyard_task_pool_statistics_t* s, const char* transport) {
   const auto count = [](std::uint64_t number) { return static_cast<std::int64_t>(number); };
-  steelyard::session::tasks_ended({0, count(s->runs), count(s->spawned), count(s->executed), count(s->stolen_local),
-                                   count(s->stolen_remote), count(s->results_sent), count(s->hops), count(s->messages),
-                                   s->connections, s->degree, s->busy_seconds, s->run_seconds * s->threads, transport});
+  notice(__func__, [&] {
+    steelyard::session::tasks_ended({0, count(s->runs), count(s->spawned), count(s->executed), count(s->stolen_local),
+                                     count(s->stolen_remote), count(s->results_sent), count(s->hops),
+                                     count(s->messages), s->connections, s->degree, s->busy_seconds,
+                                     s->run_seconds * s->threads, transport});
+  });
 }
 
-void steelyard_internal_wait_begins(int quiesced) { steelyard::session::wait_begins(quiesced != 0); }
-void steelyard_internal_wait_ends(void) { steelyard::session::wait_ends(); }
+void steelyard_internal_wait_begins(int quiesced) {
+  notice(__func__, [&] { steelyard::session::wait_begins(quiesced != 0); });
+}
+void steelyard_internal_wait_ends(void) {
+  notice(__func__, [] { steelyard::session::wait_ends(); });
+}
 
 int steelyard_active(void) {
   const std::string reason = steelyard::session::inactive_reason();

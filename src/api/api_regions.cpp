@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <exception>
 #include <string>
 #include <string_view>
 
-#include "api/outcome.h"
+#include "api/guarded.h"
 #include "session/named_regions.h"
 #include "session/pause.h"
 #include "session/session.h"
@@ -17,20 +16,20 @@ using steelyard::api::Code;
 using steelyard::api::fail;
 
 template <class Action>
-steelyard_status_t call(const char* function, Action action) noexcept try {
-  if (!steelyard_active()) return STEELYARD_INACTIVE;
-  if (!steelyard::session::measures_this_call()) {
-    return fail(Code::invalid_state, std::string(function) +
-                                         "() has no effect inside a parallel region, or in a thread other than the one "
-                                         "that called MPI_Init: call it in that thread, outside parallel regions");
-  }
-  return steelyard::api::outcome(action());
-} catch (const std::exception& exception) {
-  return fail(Code::out_of_memory, exception.what());
+steelyard_status_t call(const char* function, Action action) {
+  return steelyard::api::guarded(function, false, "", [&]() -> steelyard_status_t {
+    if (!steelyard_active()) return STEELYARD_INACTIVE;
+    if (!steelyard::session::measures_this_call()) {
+      return fail(Code::invalid_state,
+                  std::string(function) +
+                      "() has no effect inside a parallel region, or in a thread other than the one that called "
+                      "MPI_Init: call it in that thread, outside parallel regions");
+    }
+    return steelyard::api::outcome(action());
+  });
 }
 
-steelyard_status_t call(const char* function, const char* name,
-                        steelyard::base::Status (*action)(std::string_view)) noexcept {
+steelyard_status_t call(const char* function, const char* name, steelyard::base::Status (*action)(std::string_view)) {
   return call(function, [&] {
     return name != nullptr ? action(name)
                            : steelyard::base::Status::failure(Code::invalid_argument,

@@ -248,12 +248,16 @@ void steelyard_internal_task_pools_finalize(void) {
   }
   for (steelyard_task_pool* pool : left_over) {
     if (!pool->pool->open() || pool->pool->running() || pool->pool->in_task()) continue;
-    const Status left = pool->pool->leave(true);
-    if (!left) {
-      steelyard::base::warn(left.sentence());
-    } else if (pool->pool->rank() == 0) {
-      steelyard::base::warn("MPI_Finalize was called while a task pool was not freed: free it before, on all ranks");
-    }
+    // Called by the MPI library, through which no exception may pass.
+    static_cast<void>(guarded(__func__, "pool", pool, [&] {
+      const Status left = pool->pool->leave(true);
+      if (!left) {
+        steelyard::base::warn(left.sentence());
+      } else if (pool->pool->rank() == 0) {
+        steelyard::base::warn("MPI_Finalize was called while a task pool was not freed: free it before, on all ranks");
+      }
+      return Status();
+    }));
   }
 }
 
