@@ -179,18 +179,21 @@ contains
 
   !> Sets the callback of steelyard_cores_poll.
   !!
-  !! @param      callback the subroutine
+  !! @param      callback the subroutine; absent: none, in place of an earlier one
   !! @param      data     what it is passed
   !! @param[out] status   as the C function returns it
   !! @note Local. Does not block. Primary thread only, outside parallel regions.
   subroutine steelyard_cores_on_change(callback, data, status)
-    procedure(steelyard_cores_callback) :: callback
+    procedure(steelyard_cores_callback), optional :: callback
     type(c_ptr), intent(in), optional :: data
     integer(c_int), intent(out), optional :: status
+    type(c_funptr) :: called
     type(c_ptr) :: passed
+    called = c_null_funptr
+    if (present(callback)) called = c_funloc(callback)
     passed = c_null_ptr
     if (present(data)) passed = data
-    call give(c_on_change(c_funloc(callback), passed), status)
+    call give(c_on_change(called, passed), status)
   end subroutine
 
   !> A point at which the program can change its threads: calls the callback if its CPUs have changed, and returns the

@@ -167,7 +167,7 @@ contains
     type(c_type) :: passed(size(types))
     type(mpi_transport), pointer :: self
     type(transport_type) :: transport
-    integer :: i
+    integer :: i, level
 
     if (present(options)) chosen = options
     allocate (names(size(types)))
@@ -197,7 +197,10 @@ contains
     call give(create_with_transport(transport, passed, size(types), &
       c_options(chosen%threads, c_loc(policy), chosen%steal_fraction, chosen%degree, chosen%ranks_per_node), pool), &
       status)
-    if (c_associated(pool%handle)) call callbacks(pool%handle, c_null_funptr, c_funloc(world_rank))
+    if (.not. c_associated(pool%handle)) return
+    call callbacks(pool%handle, c_null_funptr, c_funloc(world_rank))
+    call MPI_Query_thread(level)
+    if (level == MPI_THREAD_MULTIPLE) call use_threads(pool%handle)
   end subroutine
 
   !> Frees a pool. Tasks that were spawned after the last run are executed, and their results dropped.
@@ -254,8 +257,8 @@ contains
     call give(pool_run(pool%handle, called, with), status)
   end subroutine
 
-  !> Executes tasks in a further thread of the process, until the run is over. A pool whose options ask for several
-  !! threads has no more than call it:
+  !> Executes tasks in a further thread of the process, until the run is over. If options%threads is more than 1,
+  !! up to options%threads - 1 threads other than the primary one call it, once in each run:
   !!
   !!     !$omp parallel
   !!     if (omp_get_thread_num() == 0) then

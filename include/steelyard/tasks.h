@@ -303,7 +303,9 @@ STEELYARD_API steelyard_status_t steelyard_task_pool_get_statistics(const steely
 
 /**
  * How the processes of a pool communicate, for callers without mpi.h. Each function gets `self`. All are called by the
- * pool's primary thread, `pause` and `clock` by any thread. A simulator maps `pause` and `clock` to its own time.
+ * pool's primary thread, `pause` and `clock` by any thread. After steelyard_internal_task_pool_use_threads(), those for
+ * messages are also called by a further thread, never two at the same time. A simulator maps `pause` and `clock` to its
+ * own time.
  */
 typedef struct steelyard_task_transport {
   void* self;
