@@ -46,6 +46,11 @@ std::string host_name() {
   return name;
 }
 
+base::Status problem(Session& session, const char* brief, base::Status status) {
+  session.segment_problem_brief = brief;
+  return status;
+}
+
 // One exchange for all that the ranks have to agree on: bits of the node, and those of each capability.
 base::Status agree(Session& session, bool same_cores) {
   constexpr std::uint32_t kSameCores = 1, kRoom = 2;  // Encoding: bits of the node
@@ -60,12 +65,17 @@ base::Status agree(Session& session, bool same_cores) {
   const bool same_decisions = session.bootstrap->all_equal(
       static_cast<std::uint32_t>(base::spread(base::fnv1a(std::as_bytes(std::span(&decision, 1)))) >> 32));
   if ((common & kRoom) == 0)
-    return room ? base::Status::failure(base::Code::peer, node::SharedCpuSet::kNoRoomElsewhere) : room;
+    return problem(session, "CPU numbers too high",
+                   room ? base::Status::failure(base::Code::peer, node::SharedCpuSet::kNoRoomElsewhere) : room);
   if ((common & kSameCores) == 0)
-    return base::Status::failure("the ranks of a node may use different cores: give them all the same cgroup");
+    return problem(
+        session, "different cores",
+        base::Status::failure("the ranks of a node may use different cores: give them all the same cgroup"));
   if (!same_decisions)
-    return base::Status::failure(
-        "the ranks have different values of --confidence or --exploration: start all ranks with the same options");
+    return problem(
+        session, "different options",
+        base::Status::failure(
+            "the ranks have different values of --confidence or --exploration: start all ranks with the same options"));
   std::vector<std::unique_ptr<Capability>> on;
   std::uint32_t bits = common;
   for (auto& capability : session.capabilities) {
@@ -92,7 +102,7 @@ base::Status share_memory(Session& session, bool same_cores) {
   for (const auto& capability : session.capabilities) {
     if (node::Footprint part = capability->footprint(session); part.attach) parts.push_back(std::move(part));
   }
-  return node::Segment::create(*session.bootstrap, parts, session.segment);
+  return problem(session, "no shared memory", node::Segment::create(*session.bootstrap, parts, session.segment));
 }
 
 int cores_in_mask(const node::Topology& topology) {
@@ -188,8 +198,8 @@ void print_header(const Session& session) {
   if (options.observe) {
     words.emplace_back("only observing");
   } else if (session.cores == nullptr) {
-    const bool no_memory = options.cores != base::Cores::off && !session.segment_problem.empty();
-    words.emplace_back(no_memory ? "cores and lending off (no shared memory)" : "cores and lending off");
+    const bool refused = options.cores != base::Cores::off && !session.segment_problem.empty();
+    words.push_back("cores and lending off" + (refused ? fmt::format(" ({})", session.segment_problem_brief) : ""));
   }
   for (const auto& capability : session.capabilities) {
     if (std::string more = capability->header(session); !more.empty()) words.push_back(std::move(more));

@@ -59,6 +59,7 @@ struct Session {
   std::unique_ptr<node::Bootstrap> bootstrap;
   std::unique_ptr<node::Segment> segment;  // null where shared memory was refused: this process stands alone
   std::string segment_problem;             // why
+  const char* segment_problem_brief = "";  // the same for the header line
   node::Process alone = {};                // this process's entry where there is no segment
   node::Process* processes = &alone;       // by node rank
   int me = 0;
