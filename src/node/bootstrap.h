@@ -7,9 +7,9 @@
 
 namespace steelyard::node {
 
-/// The few things that must be asked of MPI, once at start and once at the end. One implementation per MPI flavour
-/// (src/intercept), one for a process without MPI. Every call marked collective is called by all ranks in the same
-/// order, from the thread that called MPI_Init.
+/// The few things that must be asked of MPI: at start and at the end, and progress() at any time. One implementation
+/// per MPI flavour (src/intercept), one for a process without MPI. Every call marked collective is called by all ranks
+/// in the same order, from the thread that called MPI_Init.
 class Bootstrap {
  public:
   virtual ~Bootstrap() = default;

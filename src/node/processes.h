@@ -9,9 +9,9 @@ namespace steelyard::node {
 
 /// One process of the node, as the others see it in shared memory.
 struct alignas(64) Process {
-  // Written by its owner before the first barrier_in_node(), then constant.
+  // Written by its owner before the first barrier_in_node(), then constant; threads_at_start until start() returns.
   std::int32_t world_rank;
-  std::int32_t threads_at_start;  // that it brings; from Cores::begin() on, its cores
+  std::int32_t threads_at_start;  // that it brings; from settle_cores() on, its cores
   bool threads_chosen;
   SharedCpuSet mask;  // CPUs that the launcher gave it
 

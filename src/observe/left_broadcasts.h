@@ -8,7 +8,7 @@
 namespace steelyard::observe {
 
 /// Why broadcasts that Steelyard was to take over were the MPI library's, the most frequent reason first: "handled by
-/// the MPI library: 20 of 1000 broadcasts, as ...". Of the rank that has most of them.
+/// the MPI library: 20 of 1000 broadcasts, because ...". For each reason, of the rank that has most of them.
 std::vector<std::string> left_broadcasts(const RunRecord& record);
 /// The same of its scatters.
 std::vector<std::string> left_scatters(const RunRecord& record);

@@ -11,7 +11,8 @@
 namespace steelyard::tasks {
 
 /// Which processes of a pool share tasks, and how many at a time. This class is the default, `small-world`; the derived
-/// classes in policies/ exist for comparison. All calls come from the thread that runs the pool.
+/// classes in policies/ exist for comparison. One call at a time: from the thread that runs the pool, or
+/// from its MessageThread.
 class Policy {
  public:
   /// What a policy asks of its pool.

@@ -10,8 +10,8 @@
 namespace steelyard::tasks {
 
 /// What a pool needs from MPI: the program's own MPI, so that nothing here depends on which MPI it is. Between nodes it
-/// carries messages; inside a node it is used at creation only. All calls come from the thread that created the pool,
-/// unless a call says otherwise.
+/// carries messages; inside a node it is used at creation only. Calls for messages come from the thread that created
+/// the pool or from its MessageThread, one at a time; others from the former alone, unless a call says otherwise.
 ///
 /// Its messages are not port::Messages. The program's MPI is reached through a public table of C functions
 /// (steelyard/tasks.h), which has a fixed number of send slots and one context: a pool needs to know when the slots are
@@ -40,7 +40,7 @@ class Transport : public port::NodeSplit, public port::Agreement {
   /// Waits for `ns` nanoseconds; 0: for an event that is expected at once. The pool waits through this function only,
   /// and reads the clock through now() only, so that a simulator can supply both. Any thread.
   virtual void pause(std::int64_t ns) = 0;
-  virtual std::int64_t now() const = 0;
+  virtual std::int64_t now() const = 0;  ///< ns. Any thread
   /// The rank in MPI_COMM_WORLD of a rank of this transport, for messages.
   virtual int world_rank(int rank) const { return rank; }
   /// The calling thread starts to wait for other ranks (true), or has stopped (false). Any thread.
