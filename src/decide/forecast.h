@@ -23,7 +23,6 @@ class Forecast {
   /// @param log_duration of an execution since the change
   void add(double log_duration) { since_.add(log_duration); }
   int count() const { return since_.count(); }
-  double promise() const { return promise_; }
   /// Best guess of the gain.
   double gain() const;
   Interval interval(double confidence) const;

@@ -28,7 +28,7 @@ struct ProcessInfo {
 /// The processes of one node that share a communicator: their CPUs, their rendezvous and their exchange of data. Any
 /// number of contexts may exist, over the same or other communicators. Each is freed on its own, at any time, without
 /// MPI.
-class Context : public std::enable_shared_from_this<Context> {
+class Context {
  public:
   /// Collective over the processes of the transport; a small broadcast and a reduction inside the node.
   /// @param decision of autotuned phases: all processes take those of the first one

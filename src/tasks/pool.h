@@ -51,7 +51,7 @@ struct Consumer {
 
 /// What one process did since the pool was created.
 struct Statistics {
-  std::uint64_t spawned = 0, executed = 0, stolen_local = 0, stolen_remote = 0, given_far = 0;
+  std::uint64_t spawned = 0, executed = 0, stolen_local = 0, stolen_remote = 0;
   std::uint64_t results_sent = 0, hops = 0;  ///< results that went to another process, and their transfers
   std::uint64_t messages = 0, runs = 0, termination_rounds = 0;
   int connections = 0, degree = 0;           ///< processes of other nodes: messages went to or from; may go to

@@ -134,7 +134,6 @@ bool Pool::give_to(const Request& request, std::size_t askers) {
       const Task& task = entry.task;
       append(bytes, Record{task.tag, task.owner, task.bytes, task.function, 0}, me.input_of(entry));
       me.release_input(entry);
-      ++totals_.given_far;
       if (bytes.size() < kMessageBytes) continue;
       send_message(request.rank, Kind::tasks, run_, bytes, messages++);
       sent += std::exchange(bytes, {}).size();
