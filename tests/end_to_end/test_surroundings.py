@@ -42,7 +42,7 @@ def test_a_limited_address_space_is_named_as_the_cause(tmp_path):
 def test_ranks_with_different_options_are_told_so(tmp_path):
     mpi = openmpi(tmp_path)
     program = mpi.program("exits.clang")
-    ranks = [f"-n 1 {COMMAND} run --record=none --confidence={level} {program} status" for level in (90, 99)]
+    ranks = [f"-n 1 {COMMAND} run --record=none --confidence={level} {program} status" for level in (0.9, 0.99)]
     ran = mpi.launch(" : ".join(ranks).split(), OMP_NUM_THREADS="1")
     assert ran.status == 3 and "--confidence or --exploration: start all ranks" in ran.err, ran.explain()
     assert "lending off (different options)" in ran.err and "no shared memory" not in ran.err, ran.explain()
