@@ -193,6 +193,34 @@ TEST_F(BinaryTest, PassesOverLibrariesThatCannotBeMeant) {
   EXPECT_NE(binary.libraries[0].path, "");
 }
 
+// The linker takes the first library whose header is right, even if the rest of the file is damaged.
+TEST_F(BinaryTest, TakesALibraryByItsHeaderAsTheLinkerDoes) {
+  const auto library = compile(scratch_, "libone.so", "int one(void) { return 1; }\n", "-shared -fPIC");
+  ASSERT_NE(library, "");
+  const auto app =
+      compile(scratch_, "app", "int one(void); int main(void) { return one(); }\n", "-L" + (scratch_ / "") + " -lone");
+  const auto whole = contents(library);
+  auto foreign = whole;
+  foreign[18] = static_cast<char>(foreign[18] ^ 1);  // e_machine
+  scratch_.write("foreign/libone.so", foreign);
+  scratch_.write("cut/libone.so", whole.substr(0, 100));
+  EXPECT_EQ(machine_of(scratch_ / "cut/libone.so"), machine_of(library));
+  EXPECT_NE(machine_of(library), 0);
+  EXPECT_EQ(machine_of(scratch_ / "none"), 0);
+  const auto binary = read(app, (scratch_ / "foreign") + ":" + (scratch_ / "cut") + ":" + (scratch_ / ""));
+  EXPECT_THAT(binary.libraries[0].path, HasSubstr("/cut/"));
+}
+
+TEST_F(BinaryTest, FindsHooksAmongFunctionsOfCxx) {
+  const auto library = compile(scratch_, "libone.so",
+                               "void _Z3onev(void) {}\nint omp_get_num_threads(void) { return 1; }\n"
+                               "void _Z3twov(void) {}\nvoid MPI_Mine(void) {}\nint MPI_DATA = 1;\n",
+                               "-shared -fPIC");
+  ElfImage image;
+  ASSERT_TRUE(read_elf(library, image));
+  EXPECT_THAT(image.hooks, testing::UnorderedElementsAre("omp_get_num_threads", "MPI_Mine"));
+}
+
 TEST_F(BinaryTest, NamesTheInterpreterOfAScript) {
   const std::pair<const char*, const char*> scripts[] = {
       {"#!/bin/bash\nexec app\n", "/bin/bash"},

@@ -60,6 +60,28 @@ std::string name_at(const std::vector<char>& table, std::uint64_t offset) {
   return {table.data() + offset, strnlen(table.data() + offset, table.size() - offset)};
 }
 
+/// A C++ name, which no hook has. A library may define a hundred thousand of them, each of a hundred characters.
+bool is_mangled(const std::vector<char>& table, std::uint64_t offset) {
+  return offset < table.size() && table.size() - offset >= 2 && table[offset] == '_' && table[offset + 1] == 'Z';
+}
+
+/// A table of names. The dynamic section and the symbols usually have the same, which may be tens of MB.
+class NameTable {
+ public:
+  explicit NameTable(const File& file) : file_(file) {}
+  /// nullptr if the file does not hold it. Valid until the next call.
+  const std::vector<char>* read(std::uint64_t offset, std::uint64_t size) {
+    if (!names_ || offset_ != offset || names_->size() != size) names_ = file_.read<char>(offset, size);
+    offset_ = offset;
+    return names_ ? &*names_ : nullptr;
+  }
+
+ private:
+  const File& file_;
+  std::optional<std::vector<char>> names_;
+  std::uint64_t offset_ = 0;
+};
+
 /// Where in the file the bytes are that the loader puts at this address.
 std::optional<std::uint64_t> offset_of(const std::vector<Elf64_Phdr>& segments, std::uint64_t address) {
   for (const auto& segment : segments) {
@@ -70,7 +92,7 @@ std::optional<std::uint64_t> offset_of(const std::vector<Elf64_Phdr>& segments, 
 }
 
 Status read_dynamic(const File& file, const std::vector<Elf64_Phdr>& segments, const Elf64_Phdr& dynamic,
-                    ElfImage& image) {
+                    NameTable& tables, ElfImage& image) {
   const auto entries = file.read<Elf64_Dyn>(dynamic.p_offset, dynamic.p_filesz / sizeof(Elf64_Dyn));
   if (!entries) return Status::failure("its dynamic section lies outside of the file");
   std::uint64_t strings_address = 0, strings_size = 0;
@@ -81,8 +103,8 @@ Status read_dynamic(const File& file, const std::vector<Elf64_Phdr>& segments, c
   }
   if (!strings_address) return {};
   const auto offset = offset_of(segments, strings_address);
-  const auto strings = offset ? file.read<char>(*offset, strings_size) : std::nullopt;
-  if (!strings) return Status::failure("its table of names lies outside of the file");
+  const auto* strings = offset ? tables.read(*offset, strings_size) : nullptr;
+  if (strings == nullptr) return Status::failure("its table of names lies outside of the file");
   for (const auto& entry : *entries) {
     if (entry.d_tag == DT_NULL) break;
     if (entry.d_tag == DT_NEEDED) image.needed.push_back(name_at(*strings, entry.d_un.d_val));
@@ -99,7 +121,7 @@ bool is_function(const Elf64_Sym& symbol) {
 }
 
 /// The dynamic symbols as the section headers show them. A file without section headers runs as well, but shows none.
-Status read_symbols(const File& file, const Elf64_Ehdr& header, ElfImage& image) {
+Status read_symbols(const File& file, const Elf64_Ehdr& header, NameTable& tables, ElfImage& image) {
   if (header.e_shoff == 0 || header.e_shentsize != sizeof(Elf64_Shdr)) return {};
   const auto sections = file.read<Elf64_Shdr>(header.e_shoff, header.e_shnum);
   if (!sections) return Status::failure("its section headers lie outside of the file");
@@ -107,15 +129,17 @@ Status read_symbols(const File& file, const Elf64_Ehdr& header, ElfImage& image)
     if (section.sh_type != SHT_DYNSYM || section.sh_link >= sections->size()) continue;
     const auto& names = (*sections)[section.sh_link];
     const auto symbols = file.read<Elf64_Sym>(section.sh_offset, section.sh_size / sizeof(Elf64_Sym));
-    const auto strings = file.read<char>(names.sh_offset, names.sh_size);
-    if (!symbols || !strings) return Status::failure("its dynamic symbols lie outside of the file");
+    const auto* strings = tables.read(names.sh_offset, names.sh_size);
+    if (!symbols || strings == nullptr) return Status::failure("its dynamic symbols lie outside of the file");
     for (const auto& symbol : *symbols) {
       if (symbol.st_name == 0) continue;
+      const bool undefined = symbol.st_shndx == SHN_UNDEF;
+      if (!undefined && (!is_function(symbol) || is_mangled(*strings, symbol.st_name))) continue;
       auto name = name_at(*strings, symbol.st_name);
       if (name.empty()) continue;
-      if (symbol.st_shndx == SHN_UNDEF) {
+      if (undefined) {
         image.undefined.push_back(std::move(name));
-      } else if (is_function(symbol) && is_hook(name)) {
+      } else if (is_hook(name)) {
         image.hooks.push_back(std::move(name));
       }
     }
@@ -146,6 +170,12 @@ bool is_hook(std::string_view name) {
          name == "__asan_init" || name == "__tsan_init" || name == "DLB_Init";
 }
 
+std::uint16_t machine_of(const std::string& path) {
+  const File file(path);
+  const auto header = file.is_open() ? file.read<Elf64_Ehdr>(0, 1) : std::nullopt;
+  return header && check_header(header->front()) ? header->front().e_machine : std::uint16_t{EM_NONE};
+}
+
 Status read_elf(const std::string& path, ElfImage& image) {
   image = {};
   const File file(path);
@@ -158,13 +188,14 @@ Status read_elf(const std::string& path, ElfImage& image) {
   if (!segments) return Status::failure("its program headers lie outside of the file");
 
   image.machine = elf.e_machine;
+  NameTable tables(file);
   for (const auto& segment : *segments) {
     if (segment.p_type == PT_INTERP) image.has_interpreter = true;
     if (segment.p_type == PT_TLS) image.thread_local_bytes = segment.p_memsz;
     if (segment.p_type != PT_DYNAMIC) continue;
-    if (auto status = read_dynamic(file, *segments, segment, image); !status) return status;
+    if (auto status = read_dynamic(file, *segments, segment, tables, image); !status) return status;
   }
-  return read_symbols(file, elf, image);
+  return read_symbols(file, elf, tables, image);
 }
 
 }  // namespace steelyard::cli

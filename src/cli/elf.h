@@ -26,6 +26,10 @@ bool is_hook(std::string_view name);
 /// A function that GNU's OpenMP runtime serves: an entry point of gcc's code, or a function of the OpenMP API.
 bool is_openmp(std::string_view name);
 
+/// The machine that a 64-bit ELF program or library is made for, by its header alone: what the dynamic linker asks of a
+/// library before it takes it. EM_NONE (0) for other files.
+std::uint16_t machine_of(const std::string& path);
+
 /// Reads a 64-bit ELF file in this machine's byte order. Never trusts an offset or a count of the file.
 /// Failure: what about it cannot be right, e.g. "its program headers lie outside of the file".
 base::Status read_elf(const std::string& path, ElfImage& image);

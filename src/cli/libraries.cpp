@@ -32,8 +32,7 @@ void replace_all(std::string& text, std::string_view what, std::string_view by) 
 
 /// The linker passes over a library of another machine, and so must we.
 bool fits(const std::string& path, std::uint16_t machine) {
-  ElfImage image;
-  return access(path.c_str(), R_OK) == 0 && read_elf(path, image) && image.machine == machine;
+  return access(path.c_str(), R_OK) == 0 && machine_of(path) == machine;
 }
 
 bool begins_regions(const ElfImage& image) {
