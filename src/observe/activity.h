@@ -67,10 +67,12 @@ class Activity {
   /// The region that is about to end had virtual threads.
   void had_virtual_threads() { ++totals_.virtual_regions; }
   void lent(std::int64_t core_ns) { totals_.lent += core_ns; }
-  /// A region that takes `own` ns on owned cores has taken `wall` with others.
-  void compared(std::int64_t wall, std::int64_t own) {
+  /// A region that takes `own` ns on owned cores has taken `wall` with a team of `team` threads, more than the cores.
+  /// The team can have done at most the work of `wall` on as many cores: a larger `own` comes from executions that
+  /// other programs disturbed.
+  void compared(std::int64_t wall, std::int64_t own, int team) {
     totals_.borrowing_wall += wall;
-    totals_.borrowing_own += own;
+    totals_.borrowing_own += std::min(own, wall * team / std::max(1, owned_));
   }
   /// From now on, the process has lent so many cores by calls (steelyard/cores.h). `used`: core ns of cores that it had
   /// acquired.

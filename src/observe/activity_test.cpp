@@ -36,6 +36,16 @@ TEST(Activity, CutsThePrimarysTime) {
   expect_identity(totals);
 }
 
+TEST(Activity, BorrowedCoresSaveAtMostTheirWork) {
+  Activity activity;
+  activity.start(0, 2);
+  activity.compared(100, 140, 3);
+  EXPECT_EQ(activity.totals_at(0).borrowing_own, 140);
+  activity.compared(100, 900, 3);  // on the two owned cores, something else ran, too
+  EXPECT_EQ(activity.totals_at(0).borrowing_own, 140 + 150);
+  EXPECT_EQ(activity.totals_at(0).borrowing_wall, 200);
+}
+
 TEST(Activity, APhaseIsTheSameWorkForAllRanksInTicks) {
   Activity chosen, asleep;
   for (Activity* each : {&chosen, &asleep}) {

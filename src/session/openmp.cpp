@@ -421,7 +421,8 @@ void region_end() {
   if (!grown) site.add_own(wall);
   // With more threads than cores, the time without depends on how many other ranks compute meanwhile.
   const bool borrows = grown && !session->held && !regions.by_clause && !session->cores->slots();
-  if (borrows && site.own_executions == 2) session->activity.compared(wall, static_cast<std::int64_t>(site.own_ns));
+  if (borrows && site.own_executions == 2)
+    session->activity.compared(wall, static_cast<std::int64_t>(site.own_ns), regions.team);
   const bool shared = cores.came_late + cores.without > 0;  // some threads began without a core of their own
   if (grown && regions.virtual_threads > 0 && !shared) learn_virtual_threads(site, busy, session->cores->owned());
   note_queries(regions, site, time.useful / std::max(1, regions.team));
