@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "partition/register_use.h"
 
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -11,8 +12,8 @@ namespace steelyard::partition {
 
 namespace {
 
-// Limits of time: the instructions of a called function, and the depth of calls.
-constexpr int kMostInCallee = kMostInstructions / 10, kDeepest = 3;
+// Limit of time: the instructions of a called function.
+constexpr int kMostInCallee = kMostInstructions / 10;
 
 std::uint32_t first_arguments(int count) {
   std::uint32_t registers = 0;
@@ -39,26 +40,24 @@ std::optional<std::uint64_t> slot_of_stub(const Image& image, const Decoder& dec
   return std::nullopt;
 }
 
-RegisterUse RegisterUses::of(std::uint64_t entry, int depth) {
-  if (const auto known = known_.find(entry); known != known_.end()) return known->second;
-  if (depth > kDeepest) return {};
-  known_[entry] = {};  // for recursive calls
-  return known_[entry] = find(entry, depth);
+RegisterUse RegisterUses::of(std::uint64_t entry) {
+  const auto [known, is_new] = known_.try_emplace(entry);
+  if (is_new) known->second = find(entry);
+  return known->second;
 }
 
 /// The register use of a call, or of a jump to another function.
-/// @param name becomes that of an imported function
-RegisterUse RegisterUses::of_call(const Instruction& call, int depth, std::string_view& name) {
+RegisterUse RegisterUses::of_call(const Instruction& call) const {
   std::optional<std::uint64_t> slot = call.slot();
   if (const auto target = call.target()) {
     slot = slot_of_stub(image_, decoder_, *target);
-    if (!slot) return of(*target, depth + 1);
+    if (!slot) return {};
   }
-  if (slot) name = image_.imported(*slot);
+  const std::string_view name = slot ? image_.imported(*slot) : std::string_view();
   return {first_arguments(arguments_of(name)), ~caller_saved(), returns(name)};
 }
 
-RegisterUse RegisterUses::find(std::uint64_t entry, int depth) {
+RegisterUse RegisterUses::find(std::uint64_t entry) const {
   RegisterUse use{0, 0, false};
   std::map<std::uint64_t, std::uint32_t> kept_at;  // registers that still hold what they held at the entry
   std::vector<std::pair<std::uint64_t, std::uint32_t>> open{{entry, ~0u}};
@@ -74,8 +73,7 @@ RegisterUse RegisterUses::find(std::uint64_t entry, int depth) {
     const bool is_call = i->is_in(CS_GRP_CALL), is_jump = i->is_in(CS_GRP_JUMP);
     const std::optional<std::uint64_t> target = i->target();
     if (is_call || (i->kind() == X86_INS_JMP && (!target || slot_of_stub(image_, decoder_, *target)))) {
-      std::string_view name;
-      const RegisterUse theirs = of_call(*i, depth, name);
+      const RegisterUse theirs = of_call(*i);
       use.reads |= kept & theirs.reads;
       if (is_call && theirs.returns) open.emplace_back(i->next(), kept & theirs.keeps);
       if (!is_call && !i->slot() && !target) return {};  // through a table

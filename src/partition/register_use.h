@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <string_view>
 
 #include "partition/image.h"
 #include "partition/instruction.h"
@@ -21,18 +20,18 @@ struct RegisterUse {
 /// Image::imported(). Nothing if it is no stub.
 std::optional<std::uint64_t> slot_of_stub(const Image& image, const Decoder& decoder, std::uint64_t address);
 
-/// Finds out the register use of functions of an image. A function with more than a few levels of calls, and a long
-/// one, counts as if it used everything.
+/// Finds out the register use of functions of an image. A long function counts as if it used everything, and so does a
+/// function of the image that it calls: in twelve applications, no query more is proved with three levels of calls,
+/// which takes up to three times as long.
 class RegisterUses {
  public:
   RegisterUses(const Image& image, const Decoder& decoder) : image_(image), decoder_(decoder) {}
   /// @param entry where the function begins
-  /// @param depth how many calls lead to it from the function that is analysed
-  RegisterUse of(std::uint64_t entry, int depth = 0);
+  RegisterUse of(std::uint64_t entry);
 
  private:
-  RegisterUse find(std::uint64_t entry, int depth);
-  RegisterUse of_call(const Instruction& call, int depth, std::string_view& name);
+  RegisterUse find(std::uint64_t entry) const;
+  RegisterUse of_call(const Instruction& call) const;
 
   const Image& image_;
   const Decoder& decoder_;
