@@ -152,12 +152,23 @@ Place place_of(const Loaded& object, std::uint64_t address, const void* body) {
   return {object, function, function.begin + object.image.shift() == reinterpret_cast<std::uint64_t>(body)};
 }
 
+std::uint64_t size_of(const Function& function) {
+  return function.is_known && function.end > function.begin ? function.end - function.begin : 0;
+}
+
+/// Of the node if answers are shared, else of this process.
+ProofTime& proof_time() {
+  static ProofTime own;
+  NodeAnswers* const node = g_node.load();
+  return node != nullptr ? node->proof_time() : own;
+}
+
 /// The key of a function in NodeAnswers; 0 if nothing is shared or it is not known whether other processes have it.
 std::uint64_t node_key(const Place& place) {
   const auto& [object, function, is_body] = place;
-  if (g_node.load() == nullptr || object.file == 0 || !function.is_known || function.end <= function.begin) return 0;
+  const std::uint64_t size = size_of(function);
+  if (g_node.load() == nullptr || object.file == 0 || size == 0) return 0;
   const Image::Bytes there = object.image.bytes(function.begin);
-  const std::uint64_t size = function.end - function.begin;
   if (there.size < size) return 0;
   return hash_of(object.file, function.begin, is_body, base::fnv1a(std::as_bytes(std::span(there.data, size))));
 }
@@ -194,8 +205,10 @@ const Known& known_function(const Loaded& object, std::uint64_t address, const v
   const std::uint64_t key = is_new ? node_key(place) : 0;
   if (!is_new || has_node_answer(key, place.is_body, known)) return known;
   NodeAnswers* const node = g_node.load();
+  const std::int64_t begin = base::thread_cpu_ns();
   const Proof proof = prove(image, address, reinterpret_cast<std::uint64_t>(body) - image.shift());
   known = {std::all_of(proof.queries.begin(), proof.queries.end(), [](const Query& query) { return query.proved; })};
+  proof_time().add(base::thread_cpu_ns() - begin, size_of(place.function));
   bool all_added = key != 0;
   for (const Query& query : proof.queries) {
     g_known.add(query.return_address + image.shift(), query.proved);
@@ -204,6 +217,12 @@ const Known& known_function(const Loaded& object, std::uint64_t address, const v
   // The function comes last: a process that finds it finds its queries, too.
   if (all_added) node->add(key, known.all_proved);
   return known;
+}
+
+/// Bytes of code of the bodies that were asked about. g_proving must be locked.
+std::map<const void*, std::uint64_t>& body_sizes() {
+  static auto& all = *new std::map<const void*, std::uint64_t>;
+  return all;
 }
 
 /// The key of a region's body, or 0. g_proving must be locked.
@@ -265,6 +284,15 @@ bool has_unproved_query(const void* body) {
   return object != nullptr && !known_function(*object, address - object->image.shift(), body).all_proved;
 }
 
+std::int64_t expected_decoding_ns(const void* body, std::int64_t prior) {
+  const std::scoped_lock lock(g_proving);
+  const auto [known, is_new] = body_sizes().try_emplace(body);
+  const auto address = reinterpret_cast<std::uint64_t>(body);
+  if (const Loaded* const object = is_new && address != 0 ? object_around(address) : nullptr)
+    known->second = size_of(object->image.function_at(address - object->image.shift()));
+  return proof_time().expected(known->second, prior);
+}
+
 void share_answers(NodeAnswers* answers) {
   const std::scoped_lock lock(g_proving);
   g_node = answers;
@@ -304,6 +332,7 @@ void library_closed() {
   images().clear();
   g_known.clear();
   functions().clear();
+  body_sizes().clear();
   g_generation.fetch_add(1);
 }
 

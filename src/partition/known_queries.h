@@ -31,6 +31,10 @@ void release_decoding(const void* body);
 std::int64_t decoding_ns();
 /// The same for all processes that share answers with this one.
 std::int64_t decoding_on_node_ns();
+/// ns that the proof about a region's body is expected to take, by its size and the proofs so far; 0 if the size is not
+/// known.
+/// @param prior see ProofTime::expected()
+std::int64_t expected_decoding_ns(const void* body, std::int64_t prior);
 /// Something else is known of the code at an address, too: if its program or library is unloaded, code_generation()
 /// changes. Asked about the code at an address, the functions above do the same.
 void follow_code(std::uint64_t address);

@@ -37,6 +37,16 @@ TEST(KnownQueries, AFunctionIsDecodedOnce) {
   EXPECT_LT(decoding_ns() - before, 3 * first);
 }
 
+TEST(KnownQueries, ALongerBodyIsExpectedToTakeLonger) {
+  constexpr std::int64_t kPrior = 1'000'000;
+  const auto* const body = reinterpret_cast<const void*>(&work<3>);
+  const auto* const shorter = reinterpret_cast<const void*>(&decoding_ns);
+  EXPECT_FALSE(has_unproved_query(body));
+  EXPECT_GT(expected_decoding_ns(body, kPrior), 2 * expected_decoding_ns(shorter, kPrior));
+  EXPECT_GT(expected_decoding_ns(shorter, kPrior), 0);
+  EXPECT_EQ(expected_decoding_ns(nullptr, kPrior), 0);
+}
+
 /// A library that this test is not linked to, and code in it.
 struct Opened {
   void* library = dlopen("libgfortran.so.5", RTLD_LAZY | RTLD_LOCAL);

@@ -7,6 +7,29 @@
 
 namespace steelyard::partition {
 
+/// How long proofs have taken so far. Initially 0. From any thread.
+class ProofTime {
+ public:
+  void add(std::int64_t ns, std::uint64_t bytes) {
+    ns_.fetch_add(ns, std::memory_order_relaxed);
+    bytes_.fetch_add(bytes, std::memory_order_relaxed);
+  }
+  /// ns that a function of so many bytes is expected to take.
+  /// @param prior ns of proofs at the usual speed that count as if they had been seen
+  std::int64_t expected(std::uint64_t bytes, std::int64_t prior) const {
+    const auto ns = static_cast<double>(ns_.load(std::memory_order_relaxed) + prior);
+    const auto seen =
+        static_cast<double>(bytes_.load(std::memory_order_relaxed)) + static_cast<double>(prior) / kOfByte;
+    return static_cast<std::int64_t>(ns / seen * static_cast<double>(bytes));
+  }
+
+ private:
+  // ns for each byte. Proofs about all functions that query take 1,200 (LULESH) to 2,700 (Elk).
+  static constexpr double kOfByte = 2'000;
+  std::atomic<std::int64_t> ns_{0};
+  std::atomic<std::uint64_t> bytes_{0};
+};
+
 /// Answers to "is it proved?" that the processes of a node share about machine code that they have in common, so that
 /// only one of them decodes each function. Lies in shared memory, which is initially 0. Lock-free. A key is a hash that
 /// identifies a function or a query; its lowest two bits do not count.
@@ -31,6 +54,8 @@ class NodeAnswers {
   /// ns of CPU time that all processes have taken to decode.
   std::int64_t decoding_ns() const { return decoding_ns_.load(std::memory_order_relaxed); }
   void add_decoding(std::int64_t ns) { decoding_ns_.fetch_add(ns, std::memory_order_relaxed); }
+  /// The part of it that proofs have taken, and of how many bytes of code.
+  ProofTime& proof_time() { return proof_time_; }
 
  private:
   // Size: 64 KiB, for 8192 queries and functions. Each process decodes for itself what has no room here.
@@ -42,6 +67,7 @@ class NodeAnswers {
   Entry* place_for(std::uint64_t key);
 
   std::atomic<std::int64_t> decoding_ns_;
+  ProofTime proof_time_;
   std::array<Entry, kEntries> entries_;  // a key, and its Answer in the lowest two bits; 0: free
 };
 

@@ -83,5 +83,16 @@ TEST_F(NodeAnswersTest, TimesAddUp) {
   EXPECT_EQ(answers_->decoding_ns(), 7);
 }
 
+TEST(ProofTime, ExpectsWhatAByteHasTaken) {
+  constexpr std::int64_t kPrior = 50'000'000;
+  ProofTime time;
+  EXPECT_EQ(time.expected(0, kPrior), 0);
+  EXPECT_GT(time.expected(100'000, kPrior), kPrior) << "the first proof may be about a long function";
+  time.add(5'000'000, 10);
+  EXPECT_LT(time.expected(10'000, kPrior), kPrior) << "one slow proof about a short function says little";
+  time.add(90'000'000'000, 1'000'000'000);
+  EXPECT_NEAR(static_cast<double>(time.expected(1'000'000, kPrior)), 90e6, 1e6);
+}
+
 }  // namespace
 }  // namespace steelyard::partition

@@ -12,9 +12,13 @@ namespace {
 constexpr std::int64_t kLoan = 50'000'000;
 }  // namespace
 
-bool may_decode(const Session& session, std::int64_t now) {
+bool may_decode(const Session& session, const void* body, std::int64_t now) {
   const double budget = base::options().exploration * static_cast<double>(now - session.start.time);
-  return static_cast<double>(partition::decoding_ns()) <= budget || partition::decoding_on_node_ns() <= kLoan;
+  const auto suffice = [&](std::int64_t more) {
+    return static_cast<double>(partition::decoding_ns() + more) <= budget ||
+           partition::decoding_on_node_ns() + more <= kLoan;
+  };
+  return suffice(0) && suffice(partition::expected_decoding_ns(body, kLoan));
 }
 
 bool decodes_queries(const void* body) {

@@ -9,8 +9,9 @@ struct Session;
 /// Whether there is time to decode the machine code of a further region (src/partition). A process may decode for the
 /// exploration budget, a share of the time since the start. Before that, the processes of a node have a loan together.
 /// Without these limits, a program of a hundred regions that runs for a second would lose a third of it. Regions that
-/// are executed often come first.
-bool may_decode(const Session& session, std::int64_t now);
+/// are executed often come first; a body of many kB waits until there is time for all of it.
+/// @param body null if unknown
+bool may_decode(const Session& session, const void* body, std::int64_t now);
 /// Where there is time: whether this process decodes the queries of a region's body. False while another process of the
 /// node does. If true, call partition::has_unproved_query() or release_decoding() next.
 /// @param body null if unknown
