@@ -98,8 +98,7 @@ base::Status Gathering::begin(const openmp::Position& here, std::uint64_t count,
         base::Code::invalid_state,
         fmt::format(
             "loop {} is executed by two teams at the same time; this is thread {} of the second team. Give each team "
-            "its own "
-            "loop (steelyard_loop_create)",
+            "its own loop (steelyard_loop_create)",
             loop_.key(), here.thread));
   }
   // A thread that leaves a region early, or that is in a nested region, may rightly begin other loops than the others.
@@ -113,10 +112,8 @@ base::Status Gathering::begin(const openmp::Position& here, std::uint64_t count,
         base::Code::mismatch,
         fmt::format(
             "thread {} begins loop {}, but other threads of its team of {} have begun loop {} instead. All threads of "
-            "a team "
-            "must execute the same loops in the same order. If several calls are one loop, pass the same handle to "
-            "all of "
-            "them (steelyard_loop_create)",
+            "a team must execute the same loops in the same order. If several calls are one loop, pass the same "
+            "handle to all of them (steelyard_loop_create)",
             here.thread, loop_.key(), here.threads, others));
   }
   if (base::Status status = mine.member->begin(loop_, count, Manner::called, bounds); !status) {
@@ -129,8 +126,7 @@ base::Status Gathering::begin(const openmp::Position& here, std::uint64_t count,
         base::Code::invalid_state,
         fmt::format(
             "thread {} begins loop {} and has not ended its previous execution. Both are cancelled in all threads of "
-            "the team. "
-            "Call steelyard_loop_end() once after each begin",
+            "the team. Call steelyard_loop_end() once after each begin",
             here.thread, loop_.key()));
   }
   seat = &mine;

@@ -34,11 +34,9 @@ std::string left_out(const std::vector<std::string>& recorded, const std::vector
   }
   if (unknown.size() == executed.size()) {
     return fmt::format(
-        "--loops-replay repeated nothing, for none of the loops that ran is in its file, which has {} ({}), while this "
-        "run "
-        "had {} ({}): loops go by their name or by their place in the executable, so record again with --loops-learn "
-        "after "
-        "each build",
+        "--loops-replay repeated nothing, for none of the loops that ran is in its file, which has {} ({}), while "
+        "this run had {} ({}): loops go by their name or by their place in the executable, so record again with "
+        "--loops-learn after each build",
         counted(recorded.size()), base::first_of(recorded), counted(executed.size()), base::first_of(unknown));
   }
   if (unknown.empty() && otherwise.empty()) return {};
@@ -47,8 +45,7 @@ std::string left_out(const std::vector<std::string>& recorded, const std::vector
   const std::string without = unknown.empty() ? "" : fmt::format("at all ({})", base::first_of(unknown));
   return fmt::format(
       "--loops-replay did not repeat all executions of {} out of {} that ran, which its file does not have {}{}{}: "
-      "record "
-      "again with --loops-learn, in a run with the same input and threads",
+      "record again with --loops-learn, in a run with the same input and threads",
       unknown.size() + otherwise.size(), counted(executed.size()), without,
       without.empty() || with.empty() ? "" : ", or not ", with);
 }

@@ -67,14 +67,12 @@ std::string explained(const Failure& failure, std::size_t bytes, std::size_t add
   }
   if (call == "attach" && failure.error == ENOENT) {
     return "ranks of this node see different directories /dev/shm (mount namespaces or containers of their own): start "
-           "all "
-           "ranks of a node in one container, or have the containers share /dev/shm (Docker: --ipc=host)";
+           "all ranks of a node in one container, or have the containers share /dev/shm (Docker: --ipc=host)";
   }
   if (failure.error == ENOSPC) {
     return fmt::format(
         "/dev/shm has no space left for {} KiB: free space there (df /dev/shm, `steelyard clean`), or give the "
-        "container a "
-        "larger one (Docker: --shm-size)",
+        "container a larger one (Docker: --shm-size)",
         bytes / 1024);
   }
   return fmt::format("{} failed for {} KiB in /dev/shm ({})", call == "attach" ? "shm_open" : call, bytes / 1024,

@@ -47,9 +47,9 @@ PoolFailure Pool::failure_on_node(std::int64_t time) {
     if (elsewhere.exists() && elsewhere.run == run_) return elsewhere;
     for (int local = 0; local < arena_->processes(); ++local) {
       const ProcessBlock& process = arena_->process(local);
-      if (process.entered.load(std::memory_order_acquire) == run_ &&
-          process.leaving.load(std::memory_order_acquire) !=
-              0)  // acquire: the end of its last run is then visible, too
+      if (process.entered.load(std::memory_order_acquire) != run_) continue;
+      // acquire: the end of its last run is then visible, too
+      if (process.leaving.load(std::memory_order_acquire) != 0)
         return {static_cast<std::uint32_t>(run_), process.leaver()};
     }
   }
