@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -29,8 +28,8 @@ std::string text_of(const cs_x86_op& operand) {
 
 /// Length, name and operands; those that are written are marked.
 std::string decoded(std::vector<std::uint8_t> bytes) {
-  const auto made = std::make_shared<Instruction::Decoded>();
-  if (!decode_evex(bytes.data(), bytes.size(), 0x1000, made->instruction)) return "none";
+  CapstoneInstruction made;
+  if (!decode_evex(bytes.data(), bytes.size(), 0x1000, made.instruction)) return "none";
   const Instruction i(made);
   std::string text = std::to_string(i.next() - i.address()) + " " + i.name();
   for (int n = 0; n < i.operands(); ++n)

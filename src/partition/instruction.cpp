@@ -71,14 +71,38 @@ constexpr std::uint64_t kLongest = 16;
 
 }  // namespace
 
+void CapstoneInstruction::clear() {
+  instruction = {};
+  detail = {};
+  instruction.detail = &detail;
+}
+
+Instruction::Instruction(const CapstoneInstruction& decoded) {
+  const cs_insn& instruction = decoded.instruction;
+  const cs_detail& detail = decoded.detail;
+  auto kept = std::make_shared<Decoded>();
+  kept->address = instruction.address;
+  kept->kind = static_cast<x86_insn>(instruction.id);
+  kept->size = instruction.size;
+  std::copy(std::begin(instruction.mnemonic), std::end(instruction.mnemonic), kept->name);
+  std::copy(std::begin(detail.regs_read), std::end(detail.regs_read), kept->read);
+  std::copy(std::begin(detail.regs_write), std::end(detail.regs_write), kept->written);
+  std::copy(std::begin(detail.groups), std::end(detail.groups), kept->groups);
+  kept->read_count = detail.regs_read_count;
+  kept->written_count = detail.regs_write_count;
+  kept->group_count = detail.groups_count;
+  kept->x86 = detail.x86;
+  decoded_ = std::move(kept);
+}
+
 bool Instruction::is_move() const {
   return kind() == X86_INS_MOV || kind() == X86_INS_MOVABS || kind() == X86_INS_MOVZX || kind() == X86_INS_MOVSX ||
          kind() == X86_INS_MOVSXD;
 }
 
 bool Instruction::is_in(cs_group_type group) const {
-  for (int i = 0; i < decoded_->detail.groups_count; ++i) {
-    if (decoded_->detail.groups[i] == group) return true;
+  for (int i = 0; i < decoded_->group_count; ++i) {
+    if (decoded_->groups[i] == group) return true;
   }
   return false;
 }
@@ -138,7 +162,7 @@ bool Instruction::overwrites_vector() const {
 bool Instruction::sets_flags() const {
   constexpr std::uint64_t all = X86_EFLAGS_MODIFY_ZF | X86_EFLAGS_MODIFY_CF | X86_EFLAGS_MODIFY_SF |
                                 X86_EFLAGS_MODIFY_OF | X86_EFLAGS_RESET_ZF | X86_EFLAGS_RESET_CF;
-  return (decoded_->detail.x86.eflags & all) != 0;
+  return (decoded_->x86.eflags & all) != 0;
 }
 
 bool Instruction::compares_vectors() const {
@@ -153,7 +177,7 @@ bool Instruction::compares_strings() const {
 }
 
 std::optional<int> Instruction::condition() const {
-  const std::uint8_t* const opcode = decoded_->detail.x86.opcode;
+  const std::uint8_t* const opcode = decoded_->x86.opcode;
   if (opcode[0] == 0x0f && opcode[1] >> 4 == 8) return opcode[1] & 15;
   return opcode[0] >> 4 == 7 ? std::optional(opcode[0] & 15) : std::nullopt;
 }
@@ -185,13 +209,13 @@ std::optional<Instruction> Decoder::at(const Image& image, std::uint64_t address
   std::uint64_t next = address;
   const std::size_t size = std::min<std::uint64_t>(there.size, kLongest);
   std::size_t left = size;
+  decoded_.clear();
   // cs_disasm() would allocate the instruction and its detail separately, and an array of instructions.
-  auto decoded = std::make_shared<Instruction::Decoded>();
-  if (!cs_disasm_iter(handle_, &from, &left, &next, &decoded->instruction)) {
-    decoded = std::make_shared<Instruction::Decoded>();
-    if (!decode_evex(there.data, size, address, decoded->instruction)) return std::nullopt;
+  if (!cs_disasm_iter(handle_, &from, &left, &next, &decoded_.instruction)) {
+    decoded_.clear();
+    if (!decode_evex(there.data, size, address, decoded_.instruction)) return std::nullopt;
   }
-  return Instruction(std::move(decoded));
+  return Instruction(decoded_);
 }
 
 }  // namespace steelyard::partition

@@ -46,25 +46,28 @@ bool is_second_byte(x86_reg name);
 /// The OtherRegister of this name; -1 for a general register, or one that holds no data.
 int vector_of(x86_reg name);
 
+/// What Capstone fills in for an instruction: 2 KB, as it has room for those of all machines.
+struct CapstoneInstruction {
+  CapstoneInstruction() { instruction.detail = &detail; }
+  CapstoneInstruction(const CapstoneInstruction&) = delete;
+  CapstoneInstruction& operator=(const CapstoneInstruction&) = delete;
+  void clear();
+  cs_insn instruction{};
+  cs_detail detail{};
+};
+
 /// One decoded instruction. Operands are in Intel's order: the target comes first.
 class Instruction {
  public:
-  struct Decoded {
-    Decoded() { instruction.detail = &detail; }
-    Decoded(const Decoded&) = delete;
-    Decoded& operator=(const Decoded&) = delete;
-    cs_insn instruction{};
-    cs_detail detail{};
-  };
   Instruction() = default;
-  explicit Instruction(std::shared_ptr<const Decoded> decoded) : decoded_(std::move(decoded)) {}
+  explicit Instruction(const CapstoneInstruction& decoded);
 
-  std::uint64_t address() const { return decoded_->instruction.address; }
-  std::uint64_t next() const { return decoded_->instruction.address + decoded_->instruction.size; }
-  x86_insn kind() const { return static_cast<x86_insn>(decoded_->instruction.id); }
-  const char* name() const { return decoded_->instruction.mnemonic; }
-  int operands() const { return decoded_->detail.x86.op_count; }
-  const cs_x86_op& operand(int i) const { return decoded_->detail.x86.operands[i]; }
+  std::uint64_t address() const { return decoded_->address; }
+  std::uint64_t next() const { return decoded_->address + decoded_->size; }
+  x86_insn kind() const { return decoded_->kind; }
+  const char* name() const { return decoded_->name; }
+  int operands() const { return decoded_->x86.op_count; }
+  const cs_x86_op& operand(int i) const { return decoded_->x86.operands[i]; }
   bool is_in(cs_group_type group) const;
   /// True for moves between general registers, memory and constants, with or without extension.
   bool is_move() const;
@@ -93,13 +96,23 @@ class Instruction {
   /// or -1 for others.
   template <typename Use>
   void for_implicit(const Use& use) const {
-    for (int i = 0; i < decoded_->detail.regs_read_count; ++i)
-      use(number_of(static_cast<x86_reg>(decoded_->detail.regs_read[i])), false);
-    for (int i = 0; i < decoded_->detail.regs_write_count; ++i)
-      use(number_of(static_cast<x86_reg>(decoded_->detail.regs_write[i])), true);
+    for (int i = 0; i < decoded_->read_count; ++i) use(number_of(static_cast<x86_reg>(decoded_->read[i])), false);
+    for (int i = 0; i < decoded_->written_count; ++i) use(number_of(static_cast<x86_reg>(decoded_->written[i])), true);
   }
 
  private:
+  /// The part of a CapstoneInstruction that is used. A function may have 20,000 instructions.
+  struct Decoded {
+    std::uint64_t address;
+    x86_insn kind;
+    std::uint16_t size;
+    char name[CS_MNEMONIC_SIZE];
+    decltype(cs_detail::regs_read) read;  // without being named
+    decltype(cs_detail::regs_write) written;
+    decltype(cs_detail::groups) groups;
+    std::uint8_t read_count, written_count, group_count;
+    cs_x86 x86;
+  };
   std::shared_ptr<const Decoded> decoded_;
 };
 
@@ -115,6 +128,7 @@ class Decoder {
 
  private:
   csh handle_ = 0;
+  mutable CapstoneInstruction decoded_;
 };
 
 }  // namespace steelyard::partition
