@@ -208,7 +208,8 @@ const Known& known_function(const Loaded& object, std::uint64_t address, const v
   const std::int64_t begin = base::thread_cpu_ns();
   const Proof proof = prove(image, address, reinterpret_cast<std::uint64_t>(body) - image.shift());
   known = {std::all_of(proof.queries.begin(), proof.queries.end(), [](const Query& query) { return query.proved; })};
-  proof_time().add(base::thread_cpu_ns() - begin, size_of(place.function));
+  if (const std::uint64_t bytes = size_of(place.function); bytes > 0 && !proof.queries.empty())
+    proof_time().add(base::thread_cpu_ns() - begin, bytes);
   bool all_added = key != 0;
   for (const Query& query : proof.queries) {
     g_known.add(query.return_address + image.shift(), query.proved);
@@ -219,9 +220,14 @@ const Known& known_function(const Loaded& object, std::uint64_t address, const v
   return known;
 }
 
-/// Bytes of code of the bodies that were asked about. g_proving must be locked.
-std::map<const void*, std::uint64_t>& body_sizes() {
-  static auto& all = *new std::map<const void*, std::uint64_t>;
+/// A body of a region that may wait for its proof.
+struct Body {
+  std::uint64_t bytes = 0;     // of code; 0: not known
+  std::uint64_t node_key = 0;  // see node_key()
+};
+/// Those that were asked about. g_proving must be locked.
+std::map<const void*, Body>& bodies() {
+  static auto& all = *new std::map<const void*, Body>;
   return all;
 }
 
@@ -286,17 +292,23 @@ bool has_unproved_query(const void* body) {
 
 std::int64_t expected_decoding_ns(const void* body, std::int64_t prior) {
   const std::scoped_lock lock(g_proving);
-  const auto [known, is_new] = body_sizes().try_emplace(body);
+  const auto [known, is_new] = bodies().try_emplace(body);
   const auto address = reinterpret_cast<std::uint64_t>(body);
-  if (const Loaded* const object = is_new && address != 0 ? object_around(address) : nullptr)
-    known->second = size_of(object->image.function_at(address - object->image.shift()));
-  return proof_time().expected(known->second, prior);
+  if (const Loaded* const object = is_new && address != 0 ? object_around(address) : nullptr) {
+    const Place place = place_of(*object, address - object->image.shift(), body);
+    known->second = {size_of(place.function), node_key(place)};
+  }
+  const auto [bytes, key] = known->second;
+  const NodeAnswers::Answer answer = key != 0 ? g_node.load()->find(key) : NodeAnswers::Answer::none;
+  const bool is_answered = answer == NodeAnswers::Answer::proved || answer == NodeAnswers::Answer::unproved;
+  return is_answered ? 0 : proof_time().expected(bytes, prior);
 }
 
 void share_answers(NodeAnswers* answers) {
   const std::scoped_lock lock(g_proving);
   g_node = answers;
   for (auto& [place, known] : functions()) known.node_key = 0;
+  bodies().clear();
 }
 
 bool claim_decoding(const void* body) {
@@ -332,7 +344,7 @@ void library_closed() {
   images().clear();
   g_known.clear();
   functions().clear();
-  body_sizes().clear();
+  bodies().clear();
   g_generation.fetch_add(1);
 }
 

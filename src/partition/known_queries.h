@@ -31,8 +31,8 @@ void release_decoding(const void* body);
 std::int64_t decoding_ns();
 /// The same for all processes that share answers with this one.
 std::int64_t decoding_on_node_ns();
-/// ns that the proof about a region's body is expected to take, by its size and the proofs so far; 0 if the size is not
-/// known.
+/// ns that the proof about a region's body is expected to take in this process, if the body has queries: by its size
+/// and the proofs so far. 0 if another process of the node has the answer, or if the size is not known.
 /// @param prior see ProofTime::expected()
 std::int64_t expected_decoding_ns(const void* body, std::int64_t prior);
 /// Something else is known of the code at an address, too: if its program or library is unloaded, code_generation()

@@ -7,7 +7,7 @@
 
 namespace steelyard::partition {
 
-/// How long proofs have taken so far. Initially 0. From any thread.
+/// How long proofs about functions with queries have taken so far. Initially 0. From any thread.
 class ProofTime {
  public:
   void add(std::int64_t ns, std::uint64_t bytes) {
@@ -15,7 +15,7 @@ class ProofTime {
     bytes_.fetch_add(bytes, std::memory_order_relaxed);
   }
   /// ns that a function of so many bytes is expected to take.
-  /// @param prior ns of proofs at the usual speed that count as if they had been seen
+  /// @param prior ns of assumed earlier proofs, at kOfByte
   std::int64_t expected(std::uint64_t bytes, std::int64_t prior) const {
     const auto ns = static_cast<double>(ns_.load(std::memory_order_relaxed) + prior);
     const auto seen =
@@ -24,7 +24,7 @@ class ProofTime {
   }
 
  private:
-  // ns for each byte. Proofs about all functions that query take 1,200 (LULESH) to 2,700 (Elk).
+  // ns for each byte. Proofs about all functions with queries take 1,200 (LULESH) to 2,700 (Elk).
   static constexpr double kOfByte = 2'000;
   std::atomic<std::int64_t> ns_{0};
   std::atomic<std::uint64_t> bytes_{0};

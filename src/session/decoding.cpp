@@ -18,7 +18,9 @@ bool may_decode(const Session& session, const void* body, std::int64_t now) {
     return static_cast<double>(partition::decoding_ns() + more) <= budget ||
            partition::decoding_on_node_ns() + more <= kLoan;
   };
-  return suffice(0) && suffice(partition::expected_decoding_ns(body, kLoan));
+  // The first question is cheap. With another option, no query is decoded.
+  return suffice(0) && (base::options().thread_ids != base::ThreadIds::automatic ||
+                        suffice(partition::expected_decoding_ns(body, kLoan)));
 }
 
 bool decodes_queries(const void* body) {
