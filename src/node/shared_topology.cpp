@@ -16,8 +16,8 @@ namespace {
 /// What node rank 0 sends ahead of the PUs and the summary.
 struct Outline {
   std::uint64_t allowed;  // hash of the CPUs that its cgroup allows; 0: not told
-  std::size_t pus, summary_bytes;
-  bool emulated, has_packages, has_numa, has_l3;
+  std::uint64_t pus, summary_bytes;
+  std::uint64_t emulated, has_packages, has_numa, has_l3;  // 0 or 1; no padding that would be sent
 };
 
 std::uint64_t hash_of_allowed_cpus(const std::string& root) {
@@ -41,10 +41,10 @@ SharedTopology discover_in_node(Bootstrap& bootstrap, const std::string& root) {
   leaders.summary.resize(outline.summary_bytes);
   bootstrap.broadcast_in_node(leaders.pus.data(), outline.pus * sizeof(Pu));
   bootstrap.broadcast_in_node(leaders.summary.data(), outline.summary_bytes);
-  leaders.emulated = outline.emulated;
-  leaders.has_packages = outline.has_packages;
-  leaders.has_numa = outline.has_numa;
-  leaders.has_l3 = outline.has_l3;
+  leaders.emulated = outline.emulated != 0;
+  leaders.has_packages = outline.has_packages != 0;
+  leaders.has_numa = outline.has_numa != 0;
+  leaders.has_l3 = outline.has_l3 != 0;
   if (leader || (allowed != 0 && allowed == outline.allowed)) return {std::move(leaders), true};
   Topology own = discover();
   const bool same = own.pus == leaders.pus;
