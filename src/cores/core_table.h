@@ -89,7 +89,8 @@ class CoreTable {
   /// Takes a core that this process no longer owns, if it has no user and its new owner has not asked for it, unless it
   /// was withdrawn.
   bool take_back(int core);
-  /// Takes a core that this process owns, if it is still lent. Otherwise its user is not asked to return it.
+  /// Takes a core that this process owns, if it is still lent. False if another process uses it: that process is not
+  /// asked to return it.
   bool retake_lent(int core);
   /// Takes a core that another process has lent, if the terms allow it.
   bool borrow(int core, const Terms& terms);

@@ -68,8 +68,10 @@ base::Status agree(Session& session, bool same_cores) {
     return problem(session, "CPU numbers too high",
                    room ? base::Status::failure(base::Code::peer, node::SharedCpuSet::kNoRoomElsewhere) : room);
   if ((common & kSameCores) == 0)
-    return problem(session, "different cores",
-                   base::Status::failure("the ranks of a node may use different cores: give them all the same cgroup"));
+    return problem(
+        session, "different cores",
+        base::Status::failure(
+            "the cgroups of this node's ranks allow different cores: start all ranks of the node in one cgroup"));
   if (!same_decisions)
     return problem(
         session, "different options",

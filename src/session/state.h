@@ -131,7 +131,8 @@ bool has_openmp();
 std::string openmp_tool();
 /// Makes an OpenMP runtime that is loaded initialise, so that it is known before the first region.
 void wake_openmp();
-/// Sets how many threads the rank may have at most: one on each core of the node, or --max-threads.
+/// Sets how many threads the rank may have at most: one on each core of the node (with --smt: hardware thread), or
+/// --max-threads; never less than the program's own count. Without a known OpenMP runtime, does nothing.
 void limit_threads(const node::Topology& topology);
 
 }  // namespace steelyard::session

@@ -211,7 +211,7 @@ Pool::Found Pool::look_for_task(Deque::Entry& entry, Idle& idle, std::int64_t ti
   return Found::look_again;
 }
 
-// Of the node's workers without a task, this one is among those that are counted only once it is idle.
+// Workers of the node without a task. `idle_workers` includes the calling worker only if it is idle.
 static std::size_t askers(const NodeBlock& node, bool is_idle) {
   const std::size_t idle = node.idle_workers.load(std::memory_order_relaxed);
   return is_idle ? std::max<std::size_t>(idle, 1) : idle + 1;
