@@ -220,7 +220,7 @@ const Known& known_function(const Loaded& object, std::uint64_t address, const v
   return known;
 }
 
-/// A body of a region that may wait for its proof.
+/// The body of a region.
 struct Body {
   std::uint64_t bytes = 0;     // of code; 0: not known
   std::uint64_t node_key = 0;  // see node_key()
@@ -231,11 +231,15 @@ std::map<const void*, Body>& bodies() {
   return all;
 }
 
-/// The key of a region's body, or 0. g_proving must be locked.
-std::uint64_t node_key_of(const void* body) {
+/// What is known of a region's body, found out once. g_proving must be locked.
+const Body& known_body(const void* body) {
+  const auto [known, is_new] = bodies().try_emplace(body);
   const auto address = reinterpret_cast<std::uint64_t>(body);
-  const Loaded* const object = address != 0 && g_node.load() != nullptr ? object_around(address) : nullptr;
-  return object == nullptr ? 0 : node_key(place_of(*object, address - object->image.shift(), body));
+  if (const Loaded* const object = is_new && address != 0 ? object_around(address) : nullptr) {
+    const Place place = place_of(*object, address - object->image.shift(), body);
+    known->second = {size_of(place.function), node_key(place)};
+  }
+  return known->second;
 }
 
 std::atomic<std::int64_t> g_decoding_ns{0};
@@ -292,13 +296,7 @@ bool has_unproved_query(const void* body) {
 
 std::int64_t expected_decoding_ns(const void* body, std::int64_t prior) {
   const std::scoped_lock lock(g_proving);
-  const auto [known, is_new] = bodies().try_emplace(body);
-  const auto address = reinterpret_cast<std::uint64_t>(body);
-  if (const Loaded* const object = is_new && address != 0 ? object_around(address) : nullptr) {
-    const Place place = place_of(*object, address - object->image.shift(), body);
-    known->second = {size_of(place.function), node_key(place)};
-  }
-  const auto [bytes, key] = known->second;
+  const auto [bytes, key] = known_body(body);
   const NodeAnswers::Answer answer = key != 0 ? g_node.load()->find(key) : NodeAnswers::Answer::none;
   const bool is_answered = answer == NodeAnswers::Answer::proved || answer == NodeAnswers::Answer::unproved;
   return is_answered ? 0 : proof_time().expected(bytes, prior);
@@ -313,13 +311,13 @@ void share_answers(NodeAnswers* answers) {
 
 bool claim_decoding(const void* body) {
   const std::scoped_lock lock(g_proving);
-  const std::uint64_t key = node_key_of(body);
+  const std::uint64_t key = known_body(body).node_key;
   return key == 0 || g_node.load()->claim(key);
 }
 
 void release_decoding(const void* body) {
   const std::scoped_lock lock(g_proving);
-  if (const std::uint64_t key = node_key_of(body); key != 0) g_node.load()->release(key);
+  if (const std::uint64_t key = known_body(body).node_key; key != 0) g_node.load()->release(key);
 }
 
 void follow_code(std::uint64_t address) {
