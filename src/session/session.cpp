@@ -103,7 +103,7 @@ base::Status share_memory(Session& session, bool same_cores) {
   for (const auto& capability : session.capabilities) {
     if (node::Footprint part = capability->footprint(session); part.attach) parts.push_back(std::move(part));
   }
-  return problem(session, "no shared memory", node::Segment::create(*session.bootstrap, parts, session.segment));
+  return node::Segment::create(*session.bootstrap, parts, session.segment);
 }
 
 int cores_in_mask(const node::Topology& topology) {

@@ -59,9 +59,9 @@ struct Session {
   std::unique_ptr<node::Bootstrap> bootstrap;
   std::unique_ptr<node::Segment> segment;  // null where shared memory was refused: this process stands alone
   std::string segment_problem;             // why
-  const char* segment_problem_brief = "";  // the same for the header line
-  node::Process alone = {};                // this process's entry where there is no segment
-  node::Process* processes = &alone;       // by node rank
+  const char* segment_problem_brief = "no shared memory";  // the same for the header line, if there is one
+  node::Process alone = {};                                // this process's entry where there is no segment
+  node::Process* processes = &alone;                       // by node rank
   int me = 0;
   int count = 1;
   bool leader = false;  // plans for the node and speaks for it
