@@ -3,31 +3,10 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <string_view>
+#include "node/test_support.h"
 
 namespace steelyard::node {
 namespace {
-
-/// A directory that goes away with the object.
-class Scratch {
- public:
-  Scratch() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "steelyard-node-XXXXXX").string();
-    path_ = mkdtemp(pattern.data());
-  }
-  ~Scratch() { std::filesystem::remove_all(path_); }
-  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
-  void write(const std::string& name, std::string_view bytes) const {
-    std::filesystem::create_directories((path_ / name).parent_path());
-    std::ofstream(path_ / name) << bytes;
-  }
-
- private:
-  std::filesystem::path path_;
-};
 
 TEST(CpuQuota, TakesTheTightestOfTheGroupsAbove) {
   const Scratch root;

@@ -5,9 +5,9 @@
 
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <queue>
+
+#include "node/test_support.h"
 
 namespace steelyard::node {
 namespace {
@@ -45,26 +45,17 @@ class OneOfTwo final : public Bootstrap {
 /// Two processes of a node in cgroups that allow these CPUs, on a node of 48 PUs for node rank 0.
 class SharedTopologyTest : public testing::Test {
  protected:
-  SharedTopologyTest() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "steelyard-node-XXXXXX").string();
-    root_ = mkdtemp(pattern.data());
-  }
-  ~SharedTopologyTest() override { std::filesystem::remove_all(root_); }
-
   SharedTopology discover_at(int rank, const char* allowed, const char* machine) {
-    const auto group = root_ / "sys/fs/cgroup/job";
-    std::filesystem::create_directories(group);
-    std::filesystem::create_directories(root_ / "proc/self");
-    std::ofstream(root_ / "proc/self/cgroup") << "0::/job\n";
-    std::ofstream(group / "cpuset.cpus.effective") << allowed;
+    root_.write("proc/self/cgroup", "0::/job\n");
+    root_.write("sys/fs/cgroup/job/cpuset.cpus.effective", allowed);
     setenv("HWLOC_SYNTHETIC", machine, 1);
     OneOfTwo bootstrap(rank, messages_);
-    SharedTopology found = discover_in_node(bootstrap, root_);
+    SharedTopology found = discover_in_node(bootstrap, root_ / "");
     unsetenv("HWLOC_SYNTHETIC");
     return found;
   }
 
-  std::filesystem::path root_;
+  Scratch root_;
   std::queue<std::string> messages_;
 };
 
