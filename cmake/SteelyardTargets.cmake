@@ -98,19 +98,24 @@ function(steelyard_test_program name)
   endif()
 endfunction()
 
-# steelyard_test(<name> SOURCES ... [LINK ...] [ALWAYS] [EXPLORE]): a GoogleTest program without MPI. It has the name of
-# its first source, with the folder before it if two folders have a test of that name (loops_plan_test:
+# steelyard_test(<name> SOURCES ... [LINK ...] [UNSANITIZED] [EXPLORE]): a GoogleTest program without MPI. It has the name
+# of its first source, with the folder before it if two folders have a test of that name (loops_plan_test:
 # src/loops/plan_test.cpp).
 # unit_tests.txt in the build directory lists the names and first sources.
-# ALWAYS: also where STEELYARD_SANITIZED_TESTS is off, as `make sanitize` does not run it, or not all of it.
-# EXPLORE: its sources have atomics whose interleavings it explores (src/base/explorer.h), which takes its time if it is
-# not optimised.
+# UNSANITIZED: not in a build with sanitizers, as it simulates for long, starts other programs, or writes what other
+# tests read. The other tests are left out of a build without sanitizers if STEELYARD_SANITIZED_TESTS is off.
+# EXPLORE: its sources have atomics whose interleavings it explores (src/base/explorer.h): it has to be optimised, and
+# is UNSANITIZED.
 function(steelyard_test name)
   if(NOT STEELYARD_TESTS)
     return()
   endif()
-  cmake_parse_arguments(ARG "ALWAYS;EXPLORE" "" "SOURCES;LINK" ${ARGN})
-  if(NOT STEELYARD_SANITIZED_TESTS AND NOT ARG_ALWAYS)
+  cmake_parse_arguments(ARG "UNSANITIZED;EXPLORE" "" "SOURCES;LINK" ${ARGN})
+  if(ARG_UNSANITIZED OR ARG_EXPLORE)
+    if(STEELYARD_SANITIZE)
+      return()
+    endif()
+  elseif(NOT STEELYARD_SANITIZED_TESTS)
     return()
   endif()
   steelyard_test_program(${name} SOURCES ${ARG_SOURCES} LINK GTest::gtest_main GTest::gmock ${ARG_LINK})

@@ -50,7 +50,7 @@ add_dependencies(wheel steelyard_wheel_files)
 
 # These sources stand in for those of steelyard_cli. Without a path, pages are made by the Python of the environment.
 set(cli ${PROJECT_SOURCE_DIR}/src/cli)
-add_executable(steelyard_wheel ${cli}/main.cpp ${cli}/pages.cpp ${cli}/without_source_lines.cpp)
+add_executable(steelyard_wheel $<TARGET_OBJECTS:steelyard> ${cli}/pages.cpp ${cli}/without_source_lines.cpp)
 target_compile_definitions(steelyard_wheel PRIVATE STEELYARD_PYTHON_FROM_PROGRAM="")
 set_target_properties(steelyard_wheel PROPERTIES OUTPUT_NAME steelyard)
 target_link_libraries(steelyard_wheel PRIVATE steelyard_cli)

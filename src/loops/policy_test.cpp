@@ -6,7 +6,6 @@
 #include <memory>
 #include <numeric>
 
-#include "base/sanitized.h"
 #include "loops/loop.h"
 #include "loops/policy.h"
 #include "loops/simulated_machine.h"
@@ -208,7 +207,7 @@ TEST_P(Automatic, DoesNotTryStaticForThatWhereItIsBad) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Threads, Automatic, testing::Values(2, 6, 16, base::sanitized ? 3 : 48));
+INSTANTIATE_TEST_SUITE_P(Threads, Automatic, testing::Values(2, 6, 16, 48));
 
 Observation seen(double ns, double even = 0, double level = 0, double stolen = 0, double idle = 0) {
   return {ns, 1000, even, level, stolen, idle};

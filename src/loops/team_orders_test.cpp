@@ -13,7 +13,6 @@
 #include <string>
 
 #include "base/explorer.h"
-#include "base/sanitized.h"
 #include "loops/places.h"
 #include "loops/team.h"
 #include "node/binding.h"
@@ -192,7 +191,6 @@ TEST(Exploration, TwoTeamsInOneLoop) {
 }
 
 TEST(Exploration, TwoTeamsInTwoExecutionsOfOneLoop) {
-  if (base::sanitized) GTEST_SKIP() << "takes half a minute under sanitizers";
   check({Strategy::even, 2, 1, 2, 2, {}, Manner::compiled, 2});
 }
 
