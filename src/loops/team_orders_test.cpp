@@ -190,9 +190,7 @@ TEST(Exploration, TwoTeamsInOneLoop) {
     check({strategy, 2, 1, 1, 2, {}, Manner::compiled, 2});
 }
 
-TEST(Exploration, TwoTeamsInTwoExecutionsOfOneLoop) {
-  check({Strategy::even, 2, 1, 2, 2, {}, Manner::compiled, 2});
-}
+TEST(Exploration, TwoTeamsInTwoExecutionsOfOneLoop) { check({Strategy::even, 2, 1, 2, 2, {}, Manner::compiled, 2}); }
 
 TEST(Exploration, ATeamThatCancelsLeavesTheOtherTeamAlone) {
   for (const Way way : {Way::leaves, Way::cancels})
