@@ -92,6 +92,8 @@ typedef enum steelyard_status {
  * @return STEELYARD_SUCCESS; STEELYARD_INACTIVE if this process is not being balanced
  * @retval STEELYARD_ERROR_INVALID_STATE called by a thread other than the one that called MPI_Init, or inside a
  *                                       parallel region; the call has no effect
+ * @retval STEELYARD_ERROR_OUT_OF_MEMORY the memory of this process is exhausted; the step may be missing in the figures
+ * @retval STEELYARD_ERROR_INTERNAL      a defect in Steelyard; as before
  * @pre MPI is initialised and not finalised. All ranks call this function equally often.
  * @note Local: no communication; ranks may call it at different times. Does not block. Primary thread only (the thread
  *       that called MPI_Init), outside parallel regions.

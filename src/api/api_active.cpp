@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <atomic>
 #include <span>
-#include <string>
 #include <utility>
 
-#include "api/guarded.h"
 #include "api/hooks.h"
+#include "api/measured.h"
+#include "base/log.h"
 #include "session/openmp.h"
 #include "session/phases.h"
 #include "session/session.h"
@@ -15,13 +16,17 @@
 
 namespace {
 
-/// No exception passes to libsteelyard, which has a C++ runtime of its own. The program goes on without the event.
+/// No exception passes to libsteelyard, which has a C++ runtime of its own. The program goes on without the event; a
+/// warning names the first event that is lost.
 template <class Event>
-void notice(const char* name, Event&& event) {
-  static_cast<void>(steelyard::api::guarded(name, false, "", [&] {
+void notice(const char* name, Event&& event) noexcept {
+  const auto call = [&] {
     std::forward<Event>(event)();
     return STEELYARD_SUCCESS;
-  }));
+  };
+  if (steelyard::api::guarded(name, false, "", call) == STEELYARD_SUCCESS) return;
+  static std::atomic_flag warned;
+  steelyard::base::warn_once(warned, {steelyard_message(), ". What it reports is missing in the run record"});
 }
 
 }  // namespace
@@ -30,13 +35,7 @@ void notice(const char* name, Event&& event) {
 extern "C" {
 
 steelyard_status_t steelyard_step(void) {
-  if (!steelyard_active()) return STEELYARD_INACTIVE;
-  if (!steelyard::session::measures_this_call()) {
-    return steelyard::api::fail(steelyard::api::Code::invalid_state,
-                                "steelyard_step() has no effect inside a parallel region, or in a thread other than "
-                                "the one that called MPI_Init: call it in that thread, between two regions");
-  }
-  return steelyard::api::guarded("steelyard_step", false, "", [] {
+  return steelyard::api::measured(__func__, [] {
     steelyard::session::step();
     return STEELYARD_SUCCESS;
   });
@@ -94,10 +93,5 @@ void steelyard_internal_wait_ends(void) {
   notice(__func__, [] { steelyard::session::wait_ends(); });
 }
 
-int steelyard_active(void) {
-  const std::string reason = steelyard::session::inactive_reason();
-  if (reason.empty()) return 1;
-  steelyard::api::set_message(reason);
-  return 0;
-}
+int steelyard_active(void) { return steelyard::api::without(__func__, steelyard::session::inactive_reason); }
 }

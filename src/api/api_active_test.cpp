@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <new>
+#include <stdexcept>
 #include <string>
 #include <thread>
 
@@ -23,14 +26,32 @@ void steelyard_message_(char* text, std::uint32_t length);
 void steelyard_status_name_(const int* status, char* text, std::uint32_t length);
 }
 
+namespace {
+thread_local bool t_exhausted = false;
+}
+
+// Memory that a test can exhaust. Inlined, gcc warns of a mismatch.
+[[gnu::noinline]] void* operator new(std::size_t size) {
+  void* const memory = t_exhausted ? nullptr : std::malloc(size == 0 ? 1 : size);
+  return memory != nullptr ? memory : throw std::bad_alloc();
+}
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+
 namespace steelyard::api {
 namespace {
+
+void exhaust_memory() {
+  t_exhausted = true;
+  throw std::bad_alloc();
+}
 
 class Active : public testing::Test {
  protected:
   void SetUp() override {
     fake::reason.clear();
     fake::in_primary = true;
+    fake::fails = nullptr;
     fake::steps = 0;
     fake::regions.clear();
     set_message("");
@@ -77,6 +98,37 @@ TEST_F(Active, AStepFromTheWrongPlaceIsAnErrorWithoutEffect) {
     EXPECT_EQ(error.status(), Status::invalid_state);
     EXPECT_EQ(error.what(), message());
   }
+}
+
+TEST_F(Active, AStepWithoutMemoryIsAnErrorWithAMessage) {
+  fake::fails = exhaust_memory;
+  const steelyard_status_t status = steelyard_step();
+  t_exhausted = false;
+  fake::fails = nullptr;
+  EXPECT_EQ(status, STEELYARD_ERROR_OUT_OF_MEMORY);
+  EXPECT_EQ(message(), "steelyard_step() failed: the memory of this process is exhausted");
+}
+
+TEST_F(Active, AReasonWithoutMemoryIsNo) {
+  fake::reason = std::string(600, 'x');
+  t_exhausted = true;
+  const int active = steelyard_active();
+  t_exhausted = false;
+  EXPECT_EQ(active, 0);
+  EXPECT_NE(message().find("steelyard_active() failed"), std::string::npos);
+}
+
+TEST_F(Active, AnEventThatIsLostIsNamedOnce) {
+  fake::fails = [] { throw std::logic_error("no such wait"); };
+  testing::internal::CaptureStderr();
+  steelyard_internal_wait_ends();
+  fake::fails = exhaust_memory;
+  steelyard_internal_wait_ends();
+  t_exhausted = false;
+  fake::fails = nullptr;
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "steelyard: steelyard_internal_wait_ends() failed: no such wait. What it reports is missing in the run "
+            "record\n");
 }
 
 TEST_F(Active, EveryNameOfARegionReachesTheRuntime) {
@@ -234,6 +286,7 @@ TEST(ApiActive, ALoopTellsTheRuntimeThatItsWorkIsShared) {
 }
 
 TEST(ApiActive, WhoWaitsTellsTheRuntime) {
+  fake::waits_ended = 0;
   steelyard_internal_wait_begins(0);
   steelyard_internal_wait_ends();
   steelyard_internal_wait_begins(1);

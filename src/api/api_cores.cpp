@@ -66,12 +66,7 @@ steelyard_status_t steelyard_cores_init(int cores) {
   });
 }
 
-int steelyard_cores_movable(void) {
-  const std::string reason = session::immovable_reason();
-  if (reason.empty()) return 1;
-  set_message(reason);
-  return 0;
-}
+int steelyard_cores_movable(void) { return without(__func__, session::immovable_reason); }
 
 steelyard_status_t steelyard_cores_get(int* cpus, int capacity, int* count) {
   if (count != nullptr) *count = 0;

@@ -33,7 +33,10 @@ base::Status resume() {
   api::fake::regions += ")";
   return {};
 }
-void step() { ++api::fake::steps; }
+void step() {
+  ++api::fake::steps;
+  if (api::fake::fails != nullptr) api::fake::fails();
+}
 void pool_runs(int threads) { api::fake::pool_threads = threads; }
 void work_shared() { ++api::fake::shared; }
 bool team_is_larger() { return api::fake::pool_threads > 1; }
@@ -42,7 +45,10 @@ void tasks_ended(const observe::TasksRecord& pool) {
   api::fake::transport = pool.transport;
 }
 void wait_begins(bool quiesced) { (quiesced ? api::fake::quiesced : api::fake::idle) += 1; }
-void wait_ends() { ++api::fake::waits_ended; }
+void wait_ends() {
+  ++api::fake::waits_ended;
+  if (api::fake::fails != nullptr) api::fake::fails();
+}
 void phases_begin(int processes) { api::fake::phases += processes; }
 void hold_begins() { ++api::fake::holds; }
 void hold_ends(std::int64_t phases) { api::fake::held += phases; }

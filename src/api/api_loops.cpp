@@ -2,12 +2,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <exception>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "api/guarded.h"
@@ -26,7 +28,7 @@
 // pass.
 using namespace steelyard::loops;
 using steelyard::api::Code;
-using steelyard::api::failure_of;
+using steelyard::api::Failure;
 using steelyard::api::outcome;
 using steelyard::base::Status;
 
@@ -99,16 +101,25 @@ constexpr char hidden[] =
 /// Loops with as many iterations may still be different ones.
 std::uint64_t bounds_of(const Space& space) { return steelyard::base::spread(space.first) ^ space.stride; }
 
-/// Writes a warning, too: a program that ignores the status would miss iterations silently.
-steelyard_status_t fail(steelyard_iterations_t* mine, Code code, std::string_view sentence) {
-  steelyard::base::warn_once(std::string(sentence));
+steelyard_status_t failed(steelyard_iterations_t* mine, Code code, std::string_view sentence) noexcept {
   *mine = {};
   mine->internal.check = mark(mine, kFailed);
   mine->internal.status = static_cast<int>(code);
   return steelyard::api::fail(code, sentence);
 }
+
+/// Writes a warning, too: a program that ignores the status would miss iterations silently.
+steelyard_status_t fail(steelyard_iterations_t* mine, Code code, std::string_view sentence) {
+  steelyard::base::warn_once(sentence);
+  return failed(mine, code, sentence);
+}
 steelyard_status_t fail(steelyard_iterations_t* mine, const Status& status) {
   return fail(mine, status.code(), status.sentence());
+}
+steelyard_status_t fail(steelyard_iterations_t* mine, const Failure& failure) noexcept {
+  static std::atomic_flag warned;
+  steelyard::base::warn_once(warned, {failure.sentence()});
+  return failed(mine, failure.code(), failure.sentence());
 }
 
 /// The team of the calling thread 0 has begun it.
@@ -145,7 +156,7 @@ steelyard_status_t begin(Gathering* gathering, void* place, const std::optional<
   if (here.thread == 0) executed(gathering->loop(), space->count);
   return STEELYARD_SUCCESS;
 } catch (const std::exception& exception) {
-  return fail(mine, failure_of("steelyard_loop_begin", exception));
+  return fail(mine, Failure("steelyard_loop_begin", exception));
 }
 
 Gathering* gathering_of(steelyard_loop_t* loop) { return loop == nullptr ? nullptr : &loop->gathering; }
@@ -334,7 +345,7 @@ steelyard_status_t steelyard_loop_execution_join(steelyard_loop_execution_t* exe
   if (thread == 0) executed(gathering.loop(), count);
   return STEELYARD_SUCCESS;
 } catch (const std::exception& exception) {
-  return fail(mine, failure_of("steelyard_loop_execution_join", exception));
+  return fail(mine, Failure("steelyard_loop_execution_join", exception));
 }
 
 void steelyard_loop_execution_end(steelyard_loop_execution_t* execution) {

@@ -2,10 +2,9 @@
 #include <string>
 #include <string_view>
 
-#include "api/guarded.h"
+#include "api/measured.h"
 #include "session/named_regions.h"
 #include "session/pause.h"
-#include "session/session.h"
 #include "session/steps.h"
 #include "steelyard/regions.h"
 
@@ -13,24 +12,10 @@
 namespace {
 
 using steelyard::api::Code;
-using steelyard::api::fail;
+using steelyard::api::measured;
 
-template <class Action>
-steelyard_status_t call(const char* function, Action action) {
-  return steelyard::api::guarded(function, false, "", [&]() -> steelyard_status_t {
-    if (!steelyard_active()) return STEELYARD_INACTIVE;
-    if (!steelyard::session::measures_this_call()) {
-      return fail(Code::invalid_state,
-                  std::string(function) +
-                      "() has no effect inside a parallel region, or in a thread other than the one that called "
-                      "MPI_Init: call it in that thread, outside parallel regions");
-    }
-    return steelyard::api::outcome(action());
-  });
-}
-
-steelyard_status_t call(const char* function, const char* name, steelyard::base::Status (*action)(std::string_view)) {
-  return call(function, [&] {
+steelyard_status_t named(const char* function, const char* name, steelyard::base::Status (*action)(std::string_view)) {
+  return measured(function, [&] {
     return name != nullptr ? action(name)
                            : steelyard::base::Status::failure(Code::invalid_argument,
                                                               std::string(function) + "() was called with a null name");
@@ -42,14 +27,14 @@ steelyard_status_t call(const char* function, const char* name, steelyard::base:
 extern "C" {
 
 steelyard_status_t steelyard_region_begin(const char* name) {
-  return call(__func__, name, steelyard::session::region_begins);
+  return named(__func__, name, steelyard::session::region_begins);
 }
 steelyard_status_t steelyard_region_end(const char* name) {
-  return call(__func__, name, steelyard::session::region_ends);
+  return named(__func__, name, steelyard::session::region_ends);
 }
 steelyard_status_t steelyard_get_efficiencies(steelyard_efficiencies_t* efficiencies) {
   if (efficiencies != nullptr) *efficiencies = {};
-  return call(__func__, [&] {
+  return measured(__func__, [&] {
     if (efficiencies == nullptr) {
       return steelyard::base::Status::failure(Code::invalid_argument,
                                               "steelyard_get_efficiencies() was called with a null pointer");
@@ -62,6 +47,6 @@ steelyard_status_t steelyard_get_efficiencies(steelyard_efficiencies_t* efficien
     return steelyard::base::Status();
   });
 }
-steelyard_status_t steelyard_pause(void) { return call(__func__, steelyard::session::pause); }
-steelyard_status_t steelyard_resume(void) { return call(__func__, steelyard::session::resume); }
+steelyard_status_t steelyard_pause(void) { return measured(__func__, steelyard::session::pause); }
+steelyard_status_t steelyard_resume(void) { return measured(__func__, steelyard::session::resume); }
 }

@@ -6,9 +6,11 @@
 
 #include <atomic>
 #include <cerrno>
+#include <charconv>
 #include <climits>
 #include <csignal>
 #include <ctime>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <string>
@@ -61,6 +63,17 @@ int count(std::string_view line) {
   return ++counts.try_emplace(std::string(line)).first->second;
 }
 
+/// A line that begins as `begin` says, and is cut where it is very long. It allocates nothing.
+void write_parts(std::initializer_list<std::string_view> begin, std::initializer_list<std::string_view> parts) {
+  char line[PIPE_BUF];
+  std::size_t size = 0;
+  for (const auto& list : {begin, parts})
+    for (const auto part : list) size += part.copy(line + size, sizeof(line) - 1 - size);
+  size = make_printable(line, size);
+  line[size++] = '\n';
+  write_error({line, size});
+}
+
 std::string process_prefix() {
   const int rank = log_rank;
   return rank < 0 ? "steelyard" : "steelyard[" + std::to_string(rank) + "]";
@@ -72,14 +85,7 @@ void set_log_rank(int rank) { log_rank = rank; }
 
 void say(std::string_view line) { write_line("steelyard", line, ""); }
 
-void say_in_handler(std::initializer_list<std::string_view> parts) {
-  char line[PIPE_BUF] = "steelyard: ";
-  std::size_t size = std::string_view(line).size();
-  for (const auto part : parts) size += part.copy(line + size, sizeof(line) - 1 - size);
-  size = make_printable(line, size);
-  line[size++] = '\n';
-  write_error({line, size});
-}
+void say_in_handler(std::initializer_list<std::string_view> parts) { write_parts({"steelyard: "}, parts); }
 
 void print(std::string_view line) { write_line("", line, ""); }
 
@@ -91,6 +97,18 @@ void warn(std::string_view line) {
 
 void warn_once(std::string_view line) {
   if (count(line) == 1) write_line(process_prefix(), line, "");
+}
+
+void warn_once(std::atomic_flag& warned, std::initializer_list<std::string_view> parts) noexcept {
+  if (warned.test_and_set()) return;
+  const int rank = log_rank;
+  char digits[16];
+  const std::size_t count =
+      static_cast<std::size_t>(std::to_chars(std::begin(digits), std::end(digits), rank).ptr - digits);
+  if (rank < 0)
+    write_parts({"steelyard: "}, parts);
+  else
+    write_parts({"steelyard[", {digits, count}, "]: "}, parts);
 }
 
 }  // namespace steelyard::base

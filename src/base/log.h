@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
+#include <atomic>
 #include <initializer_list>
 #include <string_view>
 
@@ -24,5 +25,9 @@ void warn(std::string_view line);
 
 /// The same, at most once.
 void warn_once(std::string_view line);
+
+/// The same where memory may be exhausted: it allocates none, and cuts lines that are very long. `warned`: of the place
+/// that warns, which does so once, whatever it says.
+void warn_once(std::atomic_flag& warned, std::initializer_list<std::string_view> parts) noexcept;
 
 }  // namespace steelyard::base

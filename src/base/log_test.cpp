@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <sstream>
@@ -98,6 +99,16 @@ TEST_F(Log, SaysOnceWhatIsToBeSaidOnce) {
   CaptureStderr();
   for (int i = 0; i < 3; ++i) warn_once("once");
   EXPECT_EQ(GetCapturedStderr(), "steelyard: once\n");
+}
+
+TEST_F(Log, WarnsOnceFromAPlaceWithoutMemory) {
+  std::atomic_flag one, other;
+  set_log_rank(3);
+  CaptureStderr();
+  warn_once(one, {"a", " b\a"});
+  warn_once(one, {"c"});
+  warn_once(other, {"d"});
+  EXPECT_EQ(GetCapturedStderr(), "steelyard[3]: a b?\nsteelyard[3]: d\n");
 }
 
 TEST_F(Log, KeepsLinesOfManyThreadsWhole) {
