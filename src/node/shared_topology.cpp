@@ -16,8 +16,8 @@ namespace {
 /// What node rank 0 sends ahead of the PUs and the summary.
 struct Outline {
   std::uint64_t allowed;  // hash of the CPUs that its cgroup allows; 0: not told
-  std::uint64_t pus, summary_bytes;
-  std::uint64_t emulated, has_packages, has_numa, has_l3;  // 0 or 1; no padding that would be sent
+  std::uint64_t summary_bytes;
+  TopologyOutline topology;
 };
 
 std::uint64_t hash_of_allowed_cpus(const std::string& root) {
@@ -33,18 +33,12 @@ SharedTopology discover_in_node(Bootstrap& bootstrap, const std::string& root) {
   const bool leader = bootstrap.node_rank() == 0;
   Topology leaders;
   if (leader) leaders = discover();
-  Outline outline = {allowed,          leaders.pus.size(),   leaders.summary.size(),
-                     leaders.emulated, leaders.has_packages, leaders.has_numa,
-                     leaders.has_l3};
+  Outline outline = {allowed, leaders.summary.size(), outline_of(leaders)};
   bootstrap.broadcast_in_node(&outline, sizeof(outline));
-  leaders.pus.resize(outline.pus);
+  if (!leader) leaders = topology_with(outline.topology);
   leaders.summary.resize(outline.summary_bytes);
-  bootstrap.broadcast_in_node(leaders.pus.data(), outline.pus * sizeof(Pu));
+  bootstrap.broadcast_in_node(leaders.pus.data(), leaders.pus.size() * sizeof(Pu));
   bootstrap.broadcast_in_node(leaders.summary.data(), outline.summary_bytes);
-  leaders.emulated = outline.emulated != 0;
-  leaders.has_packages = outline.has_packages != 0;
-  leaders.has_numa = outline.has_numa != 0;
-  leaders.has_l3 = outline.has_l3 != 0;
   if (leader || (allowed != 0 && allowed == outline.allowed)) return {std::move(leaders), true};
   Topology own = discover();
   const bool same = own.pus == leaders.pus;

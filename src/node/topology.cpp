@@ -86,6 +86,20 @@ Topology discover() {
   return found;
 }
 
+TopologyOutline outline_of(const Topology& topology) {
+  return {topology.pus.size(), topology.emulated, topology.has_packages, topology.has_numa, topology.has_l3};
+}
+
+Topology topology_with(const TopologyOutline& outline) {
+  Topology topology;
+  topology.pus.resize(outline.pus);
+  topology.emulated = outline.emulated != 0;
+  topology.has_packages = outline.has_packages != 0;
+  topology.has_numa = outline.has_numa != 0;
+  topology.has_l3 = outline.has_l3 != 0;
+  return topology;
+}
+
 Topology one_pu_per_core(const Topology& topology) {
   Topology thin = topology;
   thin.pus.clear();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,15 @@ struct Topology {
   // Whether the machine tells of such levels at all; where not, the index of every PU is 0.
   bool has_packages = true, has_numa = true, has_l3 = true;
 };
+
+/// What a topology has besides its PUs and its summary, as another process gets it: no pointer, and no padding.
+struct TopologyOutline {
+  std::uint64_t pus = 0;
+  std::uint64_t emulated = 0, has_packages = 0, has_numa = 0, has_l3 = 0;  ///< 0 or 1
+};
+TopologyOutline outline_of(const Topology& topology);
+/// A topology with that outline, whose PUs and summary the caller fills in.
+Topology topology_with(const TopologyOutline& outline);
 
 /// Asks hwloc, which also hears HWLOC_SYNTHETIC, HWLOC_XMLFILE and cgroups. On failure one PU per online CPU, flat.
 Topology discover();

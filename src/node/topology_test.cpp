@@ -38,6 +38,23 @@ TEST(Topology, TwoPackagesOf24) {
   EXPECT_EQ(domains(topology, Level::node), std::vector<int>(48, 0));
 }
 
+TEST(Topology, AnOutlineHasAllButThePusAndTheSummary) {
+  for (int bit = 0; bit < 4; ++bit) {
+    Topology topology;
+    topology.pus.resize(5);
+    topology.emulated = bit == 0;
+    topology.has_packages = bit == 1;
+    topology.has_numa = bit == 2;
+    topology.has_l3 = bit == 3;
+    const Topology copy = topology_with(outline_of(topology));
+    EXPECT_EQ(copy.pus.size(), 5U);
+    EXPECT_EQ(copy.emulated, topology.emulated);
+    EXPECT_EQ(copy.has_packages, topology.has_packages);
+    EXPECT_EQ(copy.has_numa, topology.has_numa);
+    EXPECT_EQ(copy.has_l3, topology.has_l3);
+  }
+}
+
 TEST(Topology, HardwareThreadsAreThinnedToOneACore) {
   const Machine machine("HWLOC_SYNTHETIC", "package:1 core:4 pu:2");
   const Topology topology = discover();

@@ -22,18 +22,13 @@ const node::Topology& topology_of_this_machine() {
 /// All processes take the leader's view, so all count the same resources in the same order, on an emulated node as on a
 /// real one.
 void publish(const node::Topology& topology, Shared& shared, node::Pu* pus) {
-  shared.outline = {topology.pus.size(), topology.emulated, topology.has_packages, topology.has_numa, topology.has_l3};
+  shared.outline = node::outline_of(topology);
   std::copy(topology.pus.begin(), topology.pus.end(), pus);
 }
 
 node::Topology published(const Shared& shared, const node::Pu* pus) {
-  const Outline& outline = shared.outline;
-  node::Topology topology;
-  topology.pus.assign(pus, pus + outline.pus);
-  topology.emulated = outline.emulated;
-  topology.has_packages = outline.has_packages;
-  topology.has_numa = outline.has_numa;
-  topology.has_l3 = outline.has_l3;
+  node::Topology topology = node::topology_with(shared.outline);
+  std::copy_n(pus, topology.pus.size(), topology.pus.begin());
   return topology;
 }
 
@@ -62,7 +57,7 @@ base::Status Context::create(Transport& transport, Rendezvous::Lost lost, const 
     sign(mine);
     mine.rank = transport.rank_in_communicator();
     mine.world = transport.rank_in_world();
-    const bool emulated = shared.outline.emulated;
+    const bool emulated = shared.outline.emulated != 0;
     const BindingStack& stack = BindingStack::of_this_process();
     const CpuSet mask = stack.now(emulated) & machine->all();
     // The affinity mask on the real machine may have nothing to do with the emulated one.
@@ -89,7 +84,7 @@ Context::Context(Machine machine, std::unique_ptr<SharedFile> file, int me, int 
     : machine_(std::move(machine)),
       file_(std::move(file)),
       shared_(static_cast<Shared*>(file_->head())),
-      emulated_(shared_->outline.emulated),
+      emulated_(shared_->outline.emulated != 0),
       members_(reinterpret_cast<Member*>(shared_ + 1), static_cast<std::size_t>(size)),
       me_(me) {}
 

@@ -6,6 +6,7 @@
 #include "decide/settings.h"
 #include "node/cpu_set.h"
 #include "node/life.h"
+#include "node/topology.h"
 #include "phases/shared_file.h"
 
 // What the processes of a node see of each other, in the memory that they share.
@@ -61,20 +62,14 @@ struct alignas(64) Member {
   std::atomic<std::uint32_t> part_area;
 };
 
-/// The machine as the leader sees it, but for its PUs.
-struct Outline {
-  std::uint64_t pus = 0;
-  bool emulated = false, has_packages = false, has_numa = false, has_l3 = false;
-};
-
 /// The head of the shared memory; the members follow, then the PUs.
 struct alignas(64) Shared {
   static constexpr int kGates = 4;  ///< Size: a ring of more than two, by rule 2
   Gate gates[kGates];
   alignas(64) std::atomic<std::int32_t> finalized;  ///< a member that has called MPI_Finalize, from 1; 0: none has
   alignas(64) std::atomic<std::uint64_t> capacity[SharedFile::kAreas];  ///< bytes that each exchange area has now
-  Outline outline;
-  decide::Settings decision;  ///< of autotuned phases: the leader's
+  node::TopologyOutline outline;                                        ///< of the machine as the leader sees it
+  decide::Settings decision;                                            ///< of autotuned phases: the leader's
 };
 
 /// A set that its owner writes and others read at any time.
