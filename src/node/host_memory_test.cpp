@@ -56,12 +56,14 @@ TEST(HostMemory, DriversAreLookedForOnlyAfterALibraryWasLoaded) {
   EXPECT_GT(before, 0);
   ask();
   EXPECT_EQ(g_lookups, before);
-  if (void* const library = dlopen("libanl.so.1", RTLD_NOW); library != nullptr) {
+  void* const library = dlopen("libanl.so.1", RTLD_NOW);  // of the C library, and in use by nothing else here
+  if (library != nullptr) {
     ask();
     EXPECT_GT(g_lookups, before);
     dlclose(library);
   }
   munmap(block, kMore);
+  if (library == nullptr) GTEST_SKIP() << "no library could be loaded: " << dlerror();
 }
 
 }  // namespace

@@ -16,10 +16,12 @@ constexpr std::uint64_t kLeast = std::uint64_t{64} * 1024;
 
 std::uint64_t rounded(std::uint64_t bytes) { return (bytes + kLine - 1) / kLine * kLine; }
 
-/// Sums beyond what an area can hold are all the same: make_room() refuses them.
+// Encoding: of this sum and more, which make_room() refuses. rounded() leaves it alone.
+constexpr std::uint64_t kTooMany = std::uint64_t{1} << 63;
+
 std::uint64_t sum_of(std::uint64_t offset, std::uint64_t bytes) {
-  constexpr std::uint64_t kTooMany = SharedFile::kMostBytes + kLine;
-  return std::min(offset, kTooMany) + std::min(bytes, kTooMany);
+  std::uint64_t sum = 0;
+  return __builtin_add_overflow(offset, bytes, &sum) ? kTooMany : std::min(sum, kTooMany);
 }
 
 }  // namespace
@@ -32,9 +34,9 @@ base::Status Exchange::make_room(Area area, std::uint64_t bytes) {
   if (bytes > SharedFile::kMostBytes)
     return base::Status::failure(
         base::Code::invalid_argument,
-        fmt::format("the data between the processes of a node have more than {} bytes in one call: pass fewer, in "
-                    "several calls",
-                    SharedFile::kMostBytes));
+        fmt::format("the data between the processes of a node have {} bytes in one call: pass at most {}, in several "
+                    "calls",
+                    bytes < kTooMany ? fmt::format("{}", bytes) : "2^63 or more", SharedFile::kMostBytes));
   auto& capacity = shared_.capacity[area];
   if (bytes > capacity.load(std::memory_order_relaxed)) {
     base::Status grown;

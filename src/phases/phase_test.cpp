@@ -290,6 +290,8 @@ TEST(Phase, MoreThanAnAreaCanHoldIsRefusedAtAllProcesses) {
     for (const std::size_t huge : {std::size_t{1} << 43, SIZE_MAX / 2, SIZE_MAX}) {
       const base::Status gathered = phase.gather(&mine, transport.rank() == 1 ? huge : sizeof(mine), view);
       if (gathered || gathered.code() != base::Code::invalid_argument) return false;
+      const char* seen = huge == std::size_t{1} << 43 ? " 8796093022224 bytes" : " 2^63 or more bytes";
+      if (gathered.sentence().find(seen) == std::string::npos) return false;
       const std::vector<std::size_t> bytes(phase.chosen() ? 3 : 0, huge);
       const base::Status scattered = phase.scatter(&mine, bytes, view);
       if (scattered || scattered.code() != base::Code::invalid_argument) return false;
