@@ -177,7 +177,8 @@ TEST(Report, AsksForNoStepsWhereNoCoreCanMove) {
             "each rank has one core, so no rank can give a core away; start ranks with several cores and threads each "
             "(OMP_NUM_THREADS)");
   for (node::Process& process : of_single_cores.processes) process.fixed.store(1);
-  EXPECT_EQ(reason_without_moves(of_single_cores), "all thread counts are fixed") << "more cores would change nothing";
+  EXPECT_THAT(reason_without_moves(of_single_cores), testing::StartsWith("each rank has one core"))
+      << "no change of the program would let a core move";
   PlayedNode node(4, 2, 2);
   EXPECT_THAT(reason_without_moves(node), testing::HasSubstr("call steelyard_step()"));
   for (node::Process& process : node.processes) process.fixed.store(1);

@@ -20,7 +20,6 @@ std::string immovable_reason(std::size_t processes, bool all_fixed, const NodeSh
         "{} ranks on {} cores, so no rank can give a core away; start fewer ranks or use a wider CPU binding",
         processes, shape.budget);
   }
-  if (all_fixed) return "all thread counts are fixed";
   // A rank owns as many cores as it starts with threads: fewer ranks or a wider binding alone change nothing.
   if (shape.budget == static_cast<int>(processes)) {
     const int cores = std::accumulate(shape.capacity.begin(), shape.capacity.end(), 0);
@@ -34,6 +33,7 @@ std::string immovable_reason(std::size_t processes, bool all_fixed, const NodeSh
     return "each rank has one core, so no rank can give a core away; start ranks with several cores and threads each "
            "(OMP_NUM_THREADS)";
   }
+  if (all_fixed) return "all thread counts are fixed";
   return {};
 }
 
