@@ -174,6 +174,7 @@ bool read_live(const void* memory, std::size_t bytes, LiveView& view) {
   read.resizable = facts.resizable != 0;
   read.unreleased = job->unreleased.load(std::memory_order_relaxed);
   for (const auto& owner : job->owner) read.owner.push_back(owner.load(std::memory_order_relaxed));
+  read.cores -= static_cast<int>(std::ranges::count(read.owner, LiveJob::kWithdrawn));
   const auto* process = reinterpret_cast<const LiveProcess*>(job + 1);
   const auto* state = reinterpret_cast<const node::Process*>(process + processes);
   for (int p = 0; p < processes; ++p, ++process, ++state) {

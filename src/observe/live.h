@@ -41,7 +41,8 @@ struct alignas(64) LiveJob {
   };
 
   struct Facts {
-    std::int32_t node, nodes, ranks, cores;
+    std::int32_t node, nodes, ranks;
+    std::int32_t cores;  ///< at the start
     std::int64_t start;  ///< base::now_ns() when the run began
     char version[16];
     char host[64];
@@ -126,7 +127,8 @@ struct LiveView {
     std::int64_t updated = 0;
     Totals totals;
   };
-  int node = 0, nodes = 0, ranks = 0, cores = 0;
+  int node = 0, nodes = 0, ranks = 0;
+  int cores = 0;  ///< that the job has now on this node
   std::int64_t start = 0;
   std::string version, host, batch_job, command, immovable_reason;
   std::vector<Process> processes;

@@ -74,6 +74,21 @@ TEST(Live, IsReadAsItWasWritten) {
   EXPECT_FALSE(view.finished());
 }
 
+TEST(Live, CountsNoWithdrawnCores) {
+  Memory memory;
+  const auto segment = node::Segment::over(memory.data(), memory.bytes);
+  LiveBoard board(*segment, kProcesses, 0);
+  for (int cpu = 0; cpu < 12; ++cpu) board.show_owner(cpu, LiveJob::kFirstProcess + cpu / 4);
+  board.open(some_job());
+  LiveView view;
+  ASSERT_TRUE(read_live(memory.data(), memory.bytes, view));
+  EXPECT_EQ(view.cores, 12);
+  board.show_owner(3, LiveJob::kWithdrawn);
+  board.show_owner(7, LiveJob::kWithdrawn);
+  ASSERT_TRUE(read_live(memory.data(), memory.bytes, view));
+  EXPECT_EQ(view.cores, 10);
+}
+
 TEST(Live, KeepsTheLatestDecisions) {
   Memory memory;
   const auto segment = node::Segment::over(memory.data(), memory.bytes);
