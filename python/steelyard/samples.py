@@ -105,19 +105,6 @@ def unpack(timeline: Union[list[dict[str, Any]], dict[str, Any]]) -> Samples:
     return found.unpack() if isinstance(found, Packed) else found
 
 
-def pack(samples: Samples) -> dict[str, Any]:
-    """The packed form: a fifth of the size, and a hundredth of the time to read. Of what lies between samples
-    nothing is kept."""
-    columns = {name: getattr(samples, name) for name in PACKED if name != "length"}
-    columns["length"] = samples.end - samples.start
-    packed: dict[str, Any] = {"samples": len(samples), "start": float(samples.start[0]) if len(samples) else 0.0}
-    for name, kind in PACKED.items():
-        if name in RARE and not columns[name].any():
-            continue
-        packed[name] = binascii.b2a_base64(columns[name].astype(kind).tobytes(), newline=False).decode("ascii")
-    return packed
-
-
 def most_threads(timeline: Union[list[dict[str, Any]], dict[str, Any]]) -> int:
     """The largest team in a rank's `timeline`, without unpacking the rest of it."""
     if isinstance(timeline, dict):

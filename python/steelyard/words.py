@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from typing import Iterable, Sequence
+from typing import Sequence
 
 
 def printable(text: str) -> str:
@@ -110,8 +110,3 @@ def ticks(end: float, most: int = 10) -> list[float]:
     power = 10.0 ** math.floor(math.log10(end))
     step = next(s * power for s in (0.1, 0.2, 0.5, 1, 2, 5) if end / (s * power) <= most)
     return [i * step for i in range(int(end / step + 1e-9) + 1)]
-
-
-def total(values: Iterable[float]) -> float:
-    """The sum as a float; 0.0 if there are no values."""
-    return float(sum(values))

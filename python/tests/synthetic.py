@@ -6,6 +6,7 @@ python synthetic.py --ranks=4096 --steps=10000 -o large.json
 """
 
 import argparse
+import binascii
 import json
 import sys
 from pathlib import Path
@@ -13,10 +14,22 @@ from pathlib import Path
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from steelyard.samples import KEYS, Samples, merge, pack  # noqa: E402
+from steelyard.samples import KEYS, PACKED, RARE, Samples, merge  # noqa: E402
 
 THREADS, NODE = 6, 32  # threads per rank, ranks per node
 STEP = 0.05  # s of a mean load
+
+
+def pack(samples):
+    """The packed form of a timeline, as the library writes it. Of what lies between samples nothing is kept."""
+    columns = {name: getattr(samples, name) for name in PACKED if name != "length"}
+    columns["length"] = samples.end - samples.start
+    packed = {"samples": len(samples), "start": float(samples.start[0]) if len(samples) else 0.0}
+    for name, kind in PACKED.items():
+        if name in RARE and not columns[name].any():
+            continue
+        packed[name] = binascii.b2a_base64(columns[name].astype(kind).tobytes(), newline=False).decode("ascii")
+    return packed
 
 
 def record(ranks, steps, keep=None, packed=True, seed=1, drift=0.1):

@@ -212,7 +212,7 @@ def test_the_canvas_holds_what_is_rare(tmp_path):
     kept = samples.unpack(record["ranks"][1]["timeline"])
     lent = dataclasses.replace(kept, lent=kept.mpi_wait * kept.threads / 2, quiesced=kept.mpi_wait / 4,
                                gpu_wait=kept.end - kept.start)
-    record["ranks"][1]["timeline"] = samples.pack(lent)
+    record["ranks"][1]["timeline"] = synthetic.pack(lent)
     path = tmp_path / "run.json"
     path.write_text(json.dumps(record))
     found = canvas.canvas(steelyard.load(path))

@@ -17,17 +17,17 @@ def columns():
 
 
 def test_packed_is_the_same(columns):
-    again = samples.unpack(samples.pack(columns))
+    again = samples.unpack(synthetic.pack(columns))
     assert len(again) == 40
     for name in samples.KEYS:
         assert np.allclose(getattr(again, name), getattr(columns, name), rtol=1e-6, atol=1e-4), name
 
 
 def test_what_is_rare_is_left_out_where_there_is_none(columns):
-    assert not set(samples.RARE) & set(samples.pack(columns))
+    assert not set(samples.RARE) & set(synthetic.pack(columns))
     some = dataclasses.replace(columns, lent=columns.mpi_wait * 2, quiesced=columns.mpi_wait / 2,
                                gpu_wait=columns.useful / 8)
-    again = samples.unpack(samples.pack(some))
+    again = samples.unpack(synthetic.pack(some))
     assert np.allclose(again.lent, some.lent) and np.allclose(again.quiesced, some.quiesced)
     assert np.allclose(again.gpu_wait, some.gpu_wait)
     assert (again.gpu_wait_share <= 1 - again.mpi_share).all() and (again.omp_share <= columns.omp_share).all()
@@ -36,17 +36,17 @@ def test_what_is_rare_is_left_out_where_there_is_none(columns):
 
 def test_nothing_packed_is_nothing():
     nothing = samples.unpack([])
-    assert len(nothing) == len(samples.unpack(samples.pack(nothing))) == 0
+    assert len(nothing) == len(samples.unpack(synthetic.pack(nothing))) == 0
 
 
 def test_most_threads(columns):
     record = synthetic.record(3, 40, packed=False)
     assert (
         samples.most_threads(record["ranks"][1]["timeline"])
-        == samples.most_threads(samples.pack(columns))
+        == samples.most_threads(synthetic.pack(columns))
         == columns.threads.max()
     )
-    assert samples.most_threads([]) == samples.most_threads(samples.pack(samples.unpack([]))) == 0
+    assert samples.most_threads([]) == samples.most_threads(synthetic.pack(samples.unpack([]))) == 0
 
 
 @pytest.mark.parametrize("most", [1, 2, 7, 39, 40, 1000])

@@ -24,7 +24,7 @@ def run(tmp_path_factory):
     kept = samples.unpack(record["ranks"][1]["timeline"])
     rare = dataclasses.replace(kept, lent=kept.mpi_wait * kept.threads / 2, quiesced=kept.mpi_wait / 4,
                                gpu_wait=(kept.end - kept.start - kept.mpi_wait) / 2)
-    record["ranks"][1]["timeline"] = samples.pack(rare)
+    record["ranks"][1]["timeline"] = synthetic.pack(rare)
     path.write_text(json.dumps(record))
     return steelyard.load(path)
 

@@ -36,18 +36,15 @@ void Router::arrive(Parcel parcel) {
 
 void Router::acknowledged(int rank, int further) { --lanes_[{further, rank}].under_way; }
 
-bool Router::hand_on(Parcel& parcel) {
-  const std::size_t before = parcel.done;
+void Router::hand_on(Parcel& parcel) {
   parcel.done += for_each_record(parcel.records + parcel.done, parcel.size - parcel.done,
                                  [&](const Record& record, const char* bytes) { return place(record, bytes); });
-  return parcel.done > before || parcel.size == 0;
 }
 
-bool Router::pump(bool flush) {
-  bool moved = false;
+void Router::pump(bool flush) {
   for (auto& [further, list] : waiting_) {  // the lowest class first
     for (auto parcel = list.begin(); parcel != list.end();) {
-      moved = hand_on(*parcel) || moved;
+      hand_on(*parcel);
       if (parcel->done < parcel->size) {
         ++parcel;
         continue;
@@ -57,22 +54,16 @@ bool Router::pump(bool flush) {
     }
   }
   if (!kept_.empty()) {
-    const std::size_t done =
-        for_each_record(kept_.data() + kept_done_, kept_.size() - kept_done_,
-                        [&](const Record& record, const char* bytes) { return place(record, bytes); });
-    kept_done_ += done;
-    moved = moved || done > 0;
+    kept_done_ += for_each_record(kept_.data() + kept_done_, kept_.size() - kept_done_,
+                                  [&](const Record& record, const char* bytes) { return place(record, bytes); });
     if (kept_done_ > kept_.size() / 2) {
       kept_.erase(kept_.begin(), kept_.begin() + static_cast<std::ptrdiff_t>(kept_done_));
       kept_done_ = 0;
     }
   }
   for (auto& [way, lane] : lanes_) {
-    if (!lane.records.empty() && (flush || lane.records.size() >= capacity_)) {
-      moved = send(way.second, way.first, lane) || moved;
-    }
+    if (!lane.records.empty() && (flush || lane.records.size() >= capacity_)) send(way.second, way.first, lane);
   }
-  return moved;
 }
 
 bool Router::congested() const {

@@ -57,8 +57,7 @@ class Router {
   void acknowledged(int rank, int further);
   /// Hands on what can be handed on.
   /// @param flush also results that do not fill a parcel
-  /// @return true if something was handed on
-  bool pump(bool flush);
+  void pump(bool flush);
 
   /// True if no further results should be computed before pump() has handed on some.
   bool congested() const;
@@ -72,8 +71,9 @@ class Router {
     int under_way = 0;  ///< parcels that are not acknowledged
   };
   bool place(const Record& record, const char* bytes);
+  /// False if too many parcels are under way to that process.
   bool send(int rank, int further, Lane& lane);
-  bool hand_on(Parcel& parcel);
+  void hand_on(Parcel& parcel);
 
   int rank_;
   Carrier& carrier_;
