@@ -36,6 +36,7 @@ struct Site {
   Division division = Division::none;
   std::uint8_t judged = 0;          ///< executions with virtual threads, for a while
   std::uint8_t own_executions = 0;  ///< on the process's own cores, up to 2
+  std::uint8_t undecoded_left = 0;  ///< executions before the next one that asks whether there is time to decode it
   std::uint32_t kept = 0;  ///< of a region that keeps its count: 1 + its place in a list of those; 0: it is in none
   std::int32_t pool_threads = 0;  ///< that the task pool can use that runs in the region; 0: none runs there
   float mean_ns = 0;              ///< recent length of the region, or of the wait

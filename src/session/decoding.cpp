@@ -5,6 +5,7 @@
 
 #include "base/options.h"
 #include "partition/known_queries.h"
+#include "session/short_regions.h"
 #include "session/state.h"
 
 namespace steelyard::session {
@@ -15,7 +16,11 @@ namespace {
 constexpr std::int64_t kLoan = 50'000'000;
 }  // namespace
 
-bool may_decode(const Session& session, const void* body, std::int64_t now) {
+bool may_decode(const Session& session, observe::Site& site, const void* body, std::int64_t now) {
+  if (site.undecoded_left > 0) {
+    --site.undecoded_left;
+    return false;
+  }
   const std::int64_t elapsed = now - session.start.time;
   const double budget = base::options().exploration * static_cast<double>(elapsed);
   const std::int64_t loan = std::clamp(elapsed / 10, kLoan / 5, kLoan);
@@ -24,8 +29,10 @@ bool may_decode(const Session& session, const void* body, std::int64_t now) {
            partition::decoding_on_node_ns() + more <= loan;
   };
   // The first question is cheap. With another option, no query is decoded.
-  return suffice(0) && (base::options().thread_ids != base::ThreadIds::automatic ||
-                        suffice(partition::expected_decoding_ns(body, kLoan)));
+  const bool may = suffice(0) && (base::options().thread_ids != base::ThreadIds::automatic ||
+                                  suffice(partition::expected_decoding_ns(body, kLoan)));
+  if (!may && site.mean_ns < kShort) site.undecoded_left = UINT8_MAX;
+  return may;
 }
 
 bool decodes_queries(const void* body) {

@@ -331,7 +331,7 @@ RegionTerms region_begin(const RegionRequest& request) {
   regions.body = request.body;
   // A clause keeps the count, whatever the region queries.
   const bool to_decode = site.queries == Queries::unknown && !by_clause && matters(*session, site);
-  const bool has_time = to_decode && may_decode(*session, request.body, now);
+  const bool has_time = to_decode && may_decode(*session, site, request.body, now);
   regions.unanalysed = to_decode && !has_time && keeps_count(site);
   if (has_time && decodes_queries(request.body)) site.queries = Queries::watched;
   if (!regions.measured) {

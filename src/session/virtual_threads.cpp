@@ -26,7 +26,7 @@ constexpr int kJudged = 2 * decide::kFewest;
 int virtual_threads(Session& session, observe::Site& site, int threads, const void* body, std::int64_t now) {
   using Division = observe::Site::Division;
   if (threads < 2 || base::options().loops == base::Strategy::off) return 0;
-  if (site.division == Division::seen && !may_decode(session, body, now)) {
+  if (site.division == Division::seen && !may_decode(session, site, body, now)) {
     session.regions.dependent.see(body, site.own_ns, "has not been analysed: that would exceed --exploration");
   } else if (site.division == Division::seen) {
     const std::string reason = partition::why_not_independent(body);
