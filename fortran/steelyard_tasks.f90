@@ -167,7 +167,7 @@ contains
     type(c_type) :: passed(size(types))
     type(mpi_transport), pointer :: self
     type(transport_type) :: transport
-    integer :: i, level
+    integer :: i, level, failed
 
     if (present(options)) chosen = options
     allocate (names(size(types)))
@@ -182,16 +182,21 @@ contains
       c_funloc(broadcast), c_funloc(all_agree), c_funloc(send), c_funloc(sent), c_funloc(arrived), c_funloc(receive), &
       c_null_funptr, c_null_funptr, c_funloc(is_open), c_funloc(close_transport))
     if (transport%status == STEELYARD_SUCCESS) then
-      allocate (self)
+      allocate (self, stat=failed)
+      if (failed /= 0) nullify (self)
       transport%status = join(communicator, chosen%threads, self, message)
-      if (transport%status /= STEELYARD_SUCCESS) then
-        deallocate (self)
-      else
+      if (transport%status == STEELYARD_SUCCESS) then
         call watch_finalize()
         call MPI_Comm_rank(self%all, transport%rank)
         call MPI_Comm_size(self%all, transport%size)
-        transport%self = c_loc(self)
-        call find_places(self, chosen%ranks_per_node, transport)
+        transport%status = places(self, chosen%ranks_per_node, transport, message)
+        if (transport%status == STEELYARD_SUCCESS) then
+          transport%self = c_loc(self)
+        else
+          call close_transport(c_loc(self), 1)
+        end if
+      else if (associated(self)) then
+        deallocate (self)
       end if
     end if
     call give(create_with_transport(transport, passed, size(types), &

@@ -58,3 +58,14 @@ def test_python_lends_and_acquires(mpi, tmp_path):
     assert lender["lent_by_call"] <= lender["lent"] <= most
     assert re.search(r"lent \S+ core s, \S+ core s of it by calls of the program; \S+ core s of that were used by "
                      r"other ranks", result.summary), result.summary
+
+
+def test_all_ranks_return_if_one_has_no_memory_for_a_pool(mpi):
+    result = mpi.launch(mpi.job(3, "exhausted.gfortran"))
+    assert result.status == 0, result.explain()
+    other = "STEELYARD_ERROR_PEER: another rank cannot create the task pool, because of its threads or its memory"
+    assert sorted(result.out.splitlines()) == [
+        f"rank 0 {other}: see its message",
+        "rank 1 STEELYARD_ERROR_OUT_OF_MEMORY: there is no memory for a task pool: free memory of this process",
+        f"rank 2 {other}: see its message",
+    ], result.explain()
