@@ -8,6 +8,7 @@
 
 #include "cli/doctor.h"
 #include "cli/test_support.h"
+#include "cli/wrappers.h"
 
 namespace steelyard::cli {
 namespace {
@@ -338,7 +339,8 @@ class DoctorTest : public DecisionTest {
  protected:
   std::string lines(const Binary& binary) const {
     std::string text;
-    for (const auto& finding : examine(binary, "./app", options_, site_)) {
+    const Started started = {"", "./app", binary, decide(binary, "./app", options_, site_)};
+    for (const auto& finding : examine(started, options_, site_)) {
       text += std::to_string(static_cast<int>(finding.level)) + " " + finding.text + "\n";
     }
     return text;

@@ -387,11 +387,6 @@ void examine_place(const Binary& binary, const Site& site, Findings& findings) {
 
 }  // namespace
 
-std::vector<Finding> examine(const Binary& binary, const std::string& shown, const base::Options& options,
-                             const Site& site) {
-  return examine({"", shown, binary, decide(binary, shown, options, site)}, options, site);
-}
-
 std::vector<Finding> examine(const Started& started, const base::Options& options, const Site& site) {
   Findings findings;
   const auto& [path, shown, binary, decision] = started;

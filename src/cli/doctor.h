@@ -14,12 +14,8 @@ struct Finding {
   std::string text;
 };
 
-/// What `steelyard run` would intercept in this program here, what not, and why. `shown`: as the user wrote it.
-std::vector<Finding> examine(const Binary& binary, const std::string& shown, const base::Options& options,
-                             const Site& site);
-
 struct Started;
-/// The same of a program behind wrappers.
+/// What `steelyard run` would intercept in this program here, what not, and why. It may stand behind wrappers.
 std::vector<Finding> examine(const Started& started, const base::Options& options, const Site& site);
 
 /// Prints the findings. Returns 0 if the program would be measured, otherwise 1.

@@ -523,15 +523,14 @@ void work_shared() {
   if (!shares.load(std::memory_order_relaxed)) shares.store(true, std::memory_order_relaxed);
 }
 
-bool threads_set(int count) {
+void threads_set(int count) {
   // Another thread's call sets the count of its own regions, which Steelyard leaves alone.
-  if (!may_move() || in_region() || (g_session != nullptr && !t_primary)) return true;
+  if (!may_move() || in_region() || (g_session != nullptr && !t_primary)) return;
   if (g_limits.natural == 0) wake_openmp();
   g_limits.program = count;
   // With two runtimes in the process, the call is for the one that was loaded first, and that may be GNU's.
   if (g_gnu.load() == nullptr) g_limits.now = count;
   if (g_session == nullptr || !g_session->held) note_set_by_program(count);
-  return true;
 }
 
 void restore_thread_count() {

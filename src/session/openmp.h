@@ -118,8 +118,8 @@ bool team_asked(const void* caller);
 /// nothing is shared out repeats its work in each thread, so its result may depend on their number: it keeps the
 /// program's thread count from the next time on. (any thread)
 void work_shared();
-/// The program calls omp_set_num_threads(). True where the call is to be passed on.
-bool threads_set(int count);
+/// The program calls omp_set_num_threads(), which is then passed on.
+void threads_set(int count);
 /// Restores the program's own thread count for the regions that follow. From the primary thread.
 void restore_thread_count();
 /// True if num_threads(count) on a region of this thread asks for the program's own count, as
