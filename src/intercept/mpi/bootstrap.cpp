@@ -10,6 +10,7 @@
 #include "base/complaint.h"
 #include "base/log.h"
 #include "base/options.h"
+#include "node/election.h"
 #include "node/identity.h"
 #define STEELYARD_MPI_FUNCTION(name) PMPI_##name
 #include "steelyard/detail/nodes_mpi.h"
@@ -27,21 +28,24 @@ void complete(MPI_Request request) {
   for (int done = 0; PMPI_Test(&request, &done, MPI_STATUS_IGNORE), done == 0;) wait::yield();
 }
 
-/// Completes the first request that all ranks take part in. Says so if it takes long: a rank that was started without
-/// Steelyard never takes part, and the program would hang without a message.
+/// Completes the first request that all ranks take part in. One rank of each node says so if it takes long: a rank that
+/// was started without Steelyard never takes part, and the program would hang without a message.
 void meet_all_ranks(MPI_Request request) {
   const std::int64_t begin = base::now_ns();
   std::int64_t complain_at = base::kFirstComplaint;
+  node::Election here;
   for (int done = 0; PMPI_Test(&request, &done, MPI_STATUS_IGNORE), done == 0; wait::yield()) {
     if (base::now_ns() - begin < complain_at) continue;
     int rank = 0;
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     base::set_log_rank(rank);
-    base::warn(
-        fmt::format("waiting in MPI_Init for other ranks, for {} s so far: one is late, or was started without "
-                    "`steelyard run`, and never answers. Write `steelyard run` before each program of the job: "
-                    "`mpirun -n 4 steelyard run ./a : -n 4 steelyard run ./b`",
-                    complain_at / 1'000'000'000));
+    if (here.elected()) {
+      base::warn(
+          fmt::format("waiting in MPI_Init for other ranks, for {} s so far: one is late, or was started without "
+                      "`steelyard run`, and never answers. Write `steelyard run` before each program of the job: "
+                      "`mpirun -n 4 steelyard run ./a : -n 4 steelyard run ./b`",
+                      complain_at / 1'000'000'000));
+    }
     complain_at = base::next_complaint(complain_at);
   }
 }
