@@ -103,10 +103,13 @@ class Steelyard {
     } else {
       wait_for_notice();
       note_arrival(came);
-      take(data);
-      tree_.learn(board_->row.data() + board_->head.bytes, board_->head.note);
+      if (!board_->head.by_library) {
+        take(data);
+        tree_.learn(board_->row.data() + board_->head.bytes, board_->head.note);
+      }
     }
     left_ = board_->head.left;
+    if (board_->head.by_library) PMPI_Bcast(data.data(), static_cast<int>(data.size()), MPI_BYTE, root, MPI_COMM_WORLD);
   }
 
  private:
@@ -156,6 +159,11 @@ class Steelyard {
     board.head =
         root == g_rank ? tree_.begin(data.size(), came, arrivals(), note) : tree_.receive(root, came, arrivals(), call);
     board.row.resize(board.head.total());
+    if (board.head.by_library) {
+      put_up_notice();
+      tree_.send(board.head, root, nullptr, call);
+      return;
+    }
     if (root == g_rank) {
       std::copy(data.begin(), data.end(), board.row.begin());
       std::memcpy(board.row.data() + board.head.bytes, note.data(), board.head.note);

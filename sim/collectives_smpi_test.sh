@@ -22,3 +22,11 @@ for shape in "56 28" "56 8" "13 4" "5 1" "1 1"; do
     done
   done
 done
+for bytes in 1048576 1048577; do
+  found=$(machine="$here/fat_tree.xml" timeout 60 "$here/simulate.sh" 5 --cfg=smpi/allgather:bruck \
+          "$1" late "$bytes" 16 1000 steelyard rank=1 node=2)
+  printf '%s\n' "$found" | grep -qx "wrong 0" || {
+    printf '%s\n' "5 ranks, $bytes bytes:" "$found"
+    exit 1
+  }
+done
