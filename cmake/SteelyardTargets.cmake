@@ -98,8 +98,8 @@ function(steelyard_test_program name)
   endif()
 endfunction()
 
-# steelyard_test(<name> SOURCES ... [LINK ...] [UNSANITIZED] [EXPLORE]): a GoogleTest program without MPI. It has the name
-# of its first source, with the folder before it if two folders have a test of that name (loops_plan_test:
+# steelyard_test(<name> SOURCES ... [LINK ...] [UNSANITIZED] [EXPLORE]): a GoogleTest program without MPI. It has the
+# name of its first source, with the folder before it if two folders have a test of that name (loops_plan_test:
 # src/loops/plan_test.cpp).
 # unit_tests.txt in the build directory lists the names and first sources.
 # UNSANITIZED: not in a build with sanitizers, as it simulates for long, starts other programs, or writes what other

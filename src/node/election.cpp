@@ -15,14 +15,15 @@ Election::~Election() {
   if (socket_ >= 0) close(socket_);
 }
 
-// The name is abstract: the kernel removes it with the process.
+// They agree by the name of an abstract socket, which the kernel gives to one process at a time and forgets with it:
+// nothing is left behind.
 bool Election::elected() {
   if (socket_ >= 0) return true;
   const int made = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   if (made < 0) return true;
   sockaddr_un name{};
   name.sun_family = AF_UNIX;
-  const auto text = fmt::format("steelyard-elected-{}", launcher_);
+  const auto text = fmt::format("steelyard-{}-{:x}", launcher_, subject_);
   std::memcpy(name.sun_path + 1, text.data(), text.size());
   const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + text.size());
   if (bind(made, reinterpret_cast<const sockaddr*>(&name), size) == 0) {

@@ -2,14 +2,20 @@
 #pragma once
 #include <unistd.h>
 
+#include <cstddef>
+#include <functional>
+#include <string_view>
+
 namespace steelyard::node {
 
 /// Elects one of the processes that the same launcher has started on this node, to speak for them before they know each
 /// other. Behind a wrapper that starts each rank, each process is elected.
 class Election {
  public:
+  /// @param subject what the elected process says: for each, there is an election of its own
   /// @param launcher the process that is the parent of all of them
-  explicit Election(pid_t launcher = getppid()) : launcher_(launcher) {}
+  explicit Election(std::string_view subject, pid_t launcher = getppid())
+      : subject_(std::hash<std::string_view>()(subject)), launcher_(launcher) {}
   ~Election();
   Election(const Election&) = delete;
   Election& operator=(const Election&) = delete;
@@ -19,8 +25,9 @@ class Election {
   bool elected();
 
  private:
+  std::size_t subject_;  ///< its hash
   pid_t launcher_;
-  int socket_ = -1;  ///< bound to the name of the launcher
+  int socket_ = -1;  ///< bound to the name of the election
 };
 
 }  // namespace steelyard::node

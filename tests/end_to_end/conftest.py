@@ -30,8 +30,8 @@ def pairs(item):
 
 
 def pytest_collection_modifyitems(config, items):
-    """Of a test with three or more parameters, as few combinations as have each pair of values: what goes wrong with one
-    MPI, one compiler and one variant goes wrong with two of these, hardly ever with all three only."""
+    """Of a test with three or more parameters, as few combinations as have each pair of values: what goes wrong with
+    one MPI, one compiler and one variant goes wrong with two of these, hardly ever with all three only."""
     if config.getoption("--all-combinations"):
         return
     tests = collections.defaultdict(list)

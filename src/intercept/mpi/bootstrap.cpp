@@ -33,13 +33,13 @@ void complete(MPI_Request request) {
 void meet_all_ranks(MPI_Request request) {
   const std::int64_t begin = base::now_ns();
   std::int64_t complain_at = base::kFirstComplaint;
-  node::Election here;
+  node::Election on_node("waiting in MPI_Init");
   for (int done = 0; PMPI_Test(&request, &done, MPI_STATUS_IGNORE), done == 0; wait::yield()) {
     if (base::now_ns() - begin < complain_at) continue;
     int rank = 0;
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     base::set_log_rank(rank);
-    if (here.elected()) {
+    if (on_node.elected()) {
       base::warn(
           fmt::format("waiting in MPI_Init for other ranks, for {} s so far: one is late, or was started without "
                       "`steelyard run`, and never answers. Write `steelyard run` before each program of the job: "
