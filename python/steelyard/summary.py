@@ -50,7 +50,6 @@ class Summary:
     notes: list[str]
 
 
-_RESTORED = "thread counts of the start restored"  # `what` of a decision that reverted all moves
 _ONE_RANK = (
     "one rank on the node, so no other rank to exchange cores with; start more ranks: "
     "mpirun -n N steelyard run PROGRAM"
@@ -247,7 +246,7 @@ def _cores_moved(run: Run, moves: pd.DataFrame) -> str:
     change = f"{counts(before)} → {counts(after)}" if before != after else f"are back at {counts(before)}"
     where = f" on {len(nodes)} of {len(run.nodes)} nodes" if len(run.nodes) > 1 else ""
     which = f" on node {main}" if len(run.nodes) > 1 else ""
-    undone = int(((moves["outcome"] == "undone") & (moves["what"] != _RESTORED)).sum())
+    undone = int((moves["outcome"] == "undone").sum())
     back = f" {plural(undone, 'move')} did not help and {'was' if undone == 1 else 'were'} reverted." if undone else ""
     return f"Cores moved {times}{where}. Threads{which}: {change}.{back}"
 
@@ -288,8 +287,6 @@ def _helped(run: Run, moves: pd.DataFrame) -> str:
         return "There was no move whose effect could be measured."
     if set(moves["outcome"]) == {"undone"}:
         last = moves.iloc[-1]
-        if last["what"] == _RESTORED:
-            return f"The moves were reverted: {last['reason']}."
         if last["measured_low"] == 0 and last["measured_high"] == 0:
             return "The moves were reverted before they could be measured, as the loads had changed again."
         measured = band(last["measured_gain"], last["measured_low"], last["measured_high"], run.confidence)

@@ -129,10 +129,9 @@ void Planner::note(const Verdict& verdict, const Window& window) {
       last->measured_high = verdict.measured.high;
     }
   }
-  if (verdict.action != Action::apply) unmoved_ = verdict.reason;
   if (verdict.action == Action::undo) {
     // Not judged: the counts of the start are restored, as the loads change faster than moves pay.
-    if (!verdict.judged) restored(window.time, verdict.reason);
+    if (!verdict.judged) undo_open_moves();
     after_ = {};
     moved_ =
         verdict.judged && std::any_of(present(), decisions_.end(), [](const auto& decision) {
@@ -167,19 +166,11 @@ void Planner::note(const Verdict& verdict, const Window& window) {
   decisions_.push_back(decision);
 }
 
-void Planner::restored(double time, std::string reason) {
+void Planner::undo_open_moves() {
   std::for_each(present(), decisions_.end(), [](auto& decision) {
     if (decision.outcome == observe::Outcome::taken || decision.outcome == observe::Outcome::undecided)
       decision.outcome = observe::Outcome::undone;
   });
-  // Moves that were confirmed stay so, and are reverted nevertheless.
-  observe::DecisionRecord decision;
-  decision.time = time;
-  decision.capability = "cores";
-  decision.what = observe::kRestored;
-  decision.reason = unmoved_ = std::move(reason);
-  decision.outcome = observe::Outcome::undone;
-  decisions_.push_back(std::move(decision));
 }
 
 void Planner::requested(observe::DecisionRecord decision) {
@@ -190,14 +181,20 @@ void Planner::requested(observe::DecisionRecord decision) {
     since_ = decisions_.size();
     forget();
     before_ = {};
-    unmoved_.clear();
     settling_ = true;
   }
   decisions_.push_back(std::move(decision));
 }
 
 void Planner::start_again(double time, int rank) {
-  restored(time, fmt::format("the thread count of rank {} must not change any more", rank));
+  undo_open_moves();
+  observe::DecisionRecord decision;
+  decision.time = time;
+  decision.capability = "cores";
+  decision.what = "thread counts of the start restored";
+  decision.reason = fmt::format("the thread count of rank {} must not change any more", rank);
+  decision.outcome = observe::Outcome::undone;
+  decisions_.push_back(decision);
   forget();
 }
 
@@ -237,7 +234,11 @@ void Planner::report(observe::NodeRecord& node, std::vector<observe::DecisionRec
           "MPI_THREAD_MULTIPLE, collectives count on MPI_COMM_WORLD alone); call steelyard_step() at the end of each "
           "time step";
   } else {
-    node.nothing_moved = unmoved_;
+    const auto last = std::find_if(decisions_.rbegin(), decisions_.rend(), [](const auto& decision) {
+      const bool refused = decision.outcome == observe::Outcome::declined && decision.what != kNoMove;
+      return decision.outcome != observe::Outcome::requested && !refused;
+    });
+    if (last != decisions_.rend()) node.nothing_moved = last->reason;
     // OpenMP may have been loaded since.
     if (node.nothing_moved == observe::kNoOpenMp && shape.openmp) node.nothing_moved = lasting_reason();
     if (node.nothing_moved.empty()) node.nothing_moved = "the run ended before the loads were known";

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "cores/length.h"
@@ -37,8 +36,7 @@ class Planner {
   std::vector<observe::DecisionRecord>::iterator present() {
     return decisions_.begin() + static_cast<std::ptrdiff_t>(since_);
   }
-  /// The counts of the start, or of the last request, are in use again: no move holds any more.
-  void restored(double time, std::string reason);
+  void undo_open_moves();
   /// The cores are those of the start, or of a request: what the rule has learnt and the windows after moves are void.
   void forget();
   void note(const Verdict& verdict, const Window& window);
@@ -55,7 +53,6 @@ class Planner {
   bool settling_ = false;  // after a request: processes may still have the cores of before
   std::size_t since_ = 0;  // decisions_ from here on are about the present cores of the job
   Length before_, after_;
-  std::string unmoved_;  // why the last window, or the end of all moves, has moved no core; empty: not known yet
   Verdict verdict_;
   std::vector<observe::DecisionRecord> decisions_;
 };

@@ -82,9 +82,6 @@ constexpr const char* word_of(Outcome outcome) {
 /// True if cores changed owners by a plan.
 constexpr bool is_move(Outcome outcome) { return outcome != Outcome::declined && outcome != Outcome::requested; }
 
-/// DecisionRecord::what, `undone`: all moves were reverted at once, whatever they gained.
-inline constexpr const char* kRestored = "thread counts of the start restored";
-
 struct DecisionRecord {
   double time = 0;  ///< s since MPI_Init at the deciding rank
   int node = 0;
@@ -114,12 +111,12 @@ struct NodeRecord {
   int index = 0;
   std::string host;
   int ranks = 0;
-  int cores = 0;                      ///< cores of the affinity mask that the job was given here, at the start
-  std::string topology;               ///< "2 packages x 24 cores"
-  bool emulated = false;              ///< the topology is synthetic: binding is recorded, not applied
-  std::string phase_source = "none";  ///< "collectives", "regions", "steelyard_step" or "none"
-  long phases = 0;                    ///< steps seen
-  double phase_before = 0;            ///< s, mean iteration time before the first move
+  int cores = 0;                                       ///< cores of the affinity mask that the job was given here
+  std::string topology;                                ///< "2 packages x 24 cores"
+  bool emulated = false;                               ///< the topology is synthetic: binding is recorded, not applied
+  std::string phase_source = "none";                   ///< "collectives", "regions", "steelyard_step" or "none"
+  long phases = 0;                                     ///< steps seen
+  double phase_before = 0;                             ///< s, mean iteration time before the first move
   double phase_before_low = 0, phase_before_high = 0;  ///< its confidence interval
   double phase_after = 0;                              ///< s, mean iteration time after the last move
   double phase_after_low = 0, phase_after_high = 0;

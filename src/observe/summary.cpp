@@ -356,10 +356,6 @@ void say_moves(const RunRecord& record, const std::vector<Moves>& all, Page& pag
     ++undone_count;
   }
   if (undone == nullptr) return;
-  if (undone->what == kRestored) {
-    page.say("reverted", "all moves: " + undone->reason, 2);
-    return;
-  }
   const std::string which =
       moves.size() == 1 ? "the move" : fmt::format("{} of {} moves; the last of them", undone_count, moves.size());
   if (undone->measured_low == 0 && undone->measured_high == 0) {
