@@ -206,7 +206,7 @@ void add_waiting_options(std::vector<Option>& table) {
   waiting.integer("spin", &Options::spin, 0, 1'000'000, "us",
                   "How long a waiting rank spins before it lends its cores.");
   waiting.integer_or_auto(
-      "blocktime", &Options::blocktime, kMostBlocktime, "us",
+      "blocktime", &Options::blocktime, 10'000'000, "us",
       "How long idle OpenMP threads spin before they sleep, in us (KMP_BLOCKTIME: in ms). auto: 100 us, or 0 if the "
       "ranks, or the threads of OMP_NUM_THREADS, are more than the CPUs that they may use. With --observe or "
       "--cores=off, and with one rank on the node by LLVM's runtime, it is as without Steelyard. OMP_WAIT_POLICY, "

@@ -96,8 +96,6 @@ struct Options {
   decide::Settings decision() const { return {.confidence = confidence, .exploration = exploration}; }
 };
 
-inline constexpr long kMostBlocktime = 10'000'000;  ///< Size: us
-
 /// How a source of options writes the name of one.
 using NameShape = std::string (*)(std::string_view name);
 

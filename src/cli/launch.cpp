@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -128,15 +127,6 @@ bool has_more_threads_than_cpus(const Launcher& launcher, const Site& site) {
   return threads > node::affinity_mask().count() || threads * launcher.ranks_on_node > cpus_of_launcher(launcher);
 }
 
-/// What LLVM's runtime makes of KMP_BLOCKTIME, in us; -1 if that is no number, or more than an option holds. To the
-/// runtime, any unit but us is ms.
-long blocktime_of(std::string_view value) {
-  const long unit = value.ends_with("us") ? 1 : 1000;
-  long number = -1;
-  std::from_chars(value.data(), value.data() + value.size(), number);
-  return number <= base::kMostBlocktime / unit ? std::max(-1L, number * unit) : -1;
-}
-
 /// Idle threads spin for 200 ms (LLVM's runtime) or some ms (GNU's) unless told otherwise, on cores that other ranks
 /// could use. If no core moves, only a length that the user gives is worth a change of what the program does.
 /// LLVM's runtime spins as natively where no other rank is on the node: beside a busy process, threads that sleep wait
@@ -148,15 +138,12 @@ void shorten_spinning(const Binary& binary, bool alone_on_node, bool more_thread
   // A choice that this process inherits from another `steelyard run` is not the user's.
   options.blocktime_chosen =
       options.blocktime_chosen && site.value_of("STEELYARD_BLOCKTIME") == std::to_string(options.blocktime);
+  const bool cores_move = !options.observe && options.cores != base::Cores::off;
+  if (!(given || cores_move) || set("OMP_WAIT_POLICY")) return;
   // A program without a runtime may load either later.
   const bool exchanged = !exchanged_openmp(binary, options, site).empty();
   const bool gnu_alone = binary.openmp() == OpenMpRuntime::gnu && !exchanged;
   const bool llvm_alone = binary.openmp() == OpenMpRuntime::llvm || exchanged;
-  if (llvm_alone && !options.blocktime_chosen) {
-    if (const long us = blocktime_of(site.value_of("KMP_BLOCKTIME")); us >= 0) options.blocktime = us;
-  }
-  const bool cores_move = !options.observe && options.cores != base::Cores::off;
-  if (!(given || cores_move) || set("OMP_WAIT_POLICY")) return;
   const bool helps_llvm = given || !alone_on_node || more_threads_than_cpus;
   options.kmp_blocktime_set = helps_llvm && !gnu_alone && !set("KMP_BLOCKTIME");
   options.gomp_spincount_set = !llvm_alone && !set("GOMP_SPINCOUNT");
