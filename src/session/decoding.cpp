@@ -17,7 +17,8 @@ constexpr std::int64_t kLoan = 50'000'000;
 }  // namespace
 
 bool may_decode(const Session& session, observe::Site& site, const void* body, std::int64_t now) {
-  if (site.undecoded_left > 0) {
+  const bool is_short = site.executions > 0 && site.mean_ns < kShort;
+  if (is_short && site.undecoded_left > 0) {
     --site.undecoded_left;
     return false;
   }
@@ -31,7 +32,7 @@ bool may_decode(const Session& session, observe::Site& site, const void* body, s
   // The first question is cheap. With another option, no query is decoded.
   const bool may = suffice(0) && (base::options().thread_ids != base::ThreadIds::automatic ||
                                   suffice(partition::expected_decoding_ns(body, kLoan)));
-  if (!may && site.mean_ns < kShort) site.undecoded_left = UINT8_MAX;
+  if (!may && is_short) site.undecoded_left = UINT8_MAX;
   return may;
 }
 

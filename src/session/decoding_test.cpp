@@ -41,6 +41,7 @@ class Decoding : public testing::Test {
 
 TEST_F(Decoding, AShortRegionWithoutTimeAsksSeldom) {
   observe::Site site;
+  site.executions = 1;
   site.mean_ns = kShort / 2;
   ASSERT_TRUE(may(site, kLater));
   ASSERT_FALSE(may(site, -kLater)) << "without any time";
@@ -50,8 +51,19 @@ TEST_F(Decoding, AShortRegionWithoutTimeAsksSeldom) {
 
 TEST_F(Decoding, ALongRegionAsksEachTime) {
   observe::Site site;
+  ASSERT_FALSE(may(site, -kLater)) << "the first time, when its length is not known";
+  site.executions = 1;
   site.mean_ns = 2 * kShort;
   ASSERT_FALSE(may(site, -kLater));
+  EXPECT_TRUE(may(site, kLater));
+}
+
+TEST_F(Decoding, ARegionThatBecomesLongAsksAtOnce) {
+  observe::Site site;
+  site.executions = 1;
+  site.mean_ns = kShort / 2;
+  ASSERT_FALSE(may(site, -kLater));
+  site.mean_ns = 2 * kShort;
   EXPECT_TRUE(may(site, kLater));
 }
 
