@@ -23,12 +23,23 @@ def pytest_configure():
     assert set(harness.LAUNCHERS) & set(harness.FLAVOURS), "no MPI was found: nothing would be tested"
 
 
+def values_of(item):
+    """The values of a test's parameters. Names that are given values together count as one parameter."""
+    together = {}
+    for mark in item.iter_markers("parametrize"):
+        names = mark.args[0].split(",") if isinstance(mark.args[0], str) else mark.args[0]
+        together.update((name.strip(), mark.args[0]) for name in names)
+    values = collections.defaultdict(list)
+    for name, value in item.callspec.params.items():
+        values[str(together.get(name, name))].append(repr(value))
+    return {name: tuple(several) for name, several in values.items()}
+
+
 def pairs(item):
-    """Each two values of the test's parameters, by name."""
-    values = {name: repr(value) for name, value in item.callspec.params.items()}
-    return set(itertools.combinations(sorted(values.items()), 2))
+    return set(itertools.combinations(sorted(values_of(item).items()), 2))
 
 
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config, items):
     """Of a test with three or more parameters, as few combinations as have each pair of values: what goes wrong with
     one MPI, one compiler and one variant goes wrong with two of these, hardly ever with all three only."""
@@ -36,7 +47,8 @@ def pytest_collection_modifyitems(config, items):
         return
     tests = collections.defaultdict(list)
     for item in items:
-        if hasattr(item, "callspec") and len(item.callspec.params) >= 3:
+        is_installed = hasattr(item, "callspec") and item.callspec.params.get("mpi") in (None, *harness.LAUNCHERS)
+        if is_installed and len(values_of(item)) >= 3:
             tests[item.function].append(item)
     left_out = set()
     for combinations in tests.values():
@@ -46,4 +58,5 @@ def pytest_collection_modifyitems(config, items):
             remaining -= pairs(most)
             combinations.remove(most)
         left_out.update(combinations)
+    config.hook.pytest_deselected(items=list(left_out))
     items[:] = [item for item in items if item not in left_out]

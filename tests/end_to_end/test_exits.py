@@ -175,6 +175,7 @@ def test_a_rank_without_steelyard_is_named_once_as_the_cause_of_a_hang(mpi):
         time.sleep(2)  # ranks start within that
     finally:
         os.killpg(job.pid, signal.SIGTERM)
-        others = finish(job, [])
+        others = job.stderr.read()  # communicate() misses what the loop has read ahead
+        finish(job, [])
     assert said.startswith("steelyard[") and sentence not in others, others
     assert "Write `steelyard run` before each program of the job" in said
