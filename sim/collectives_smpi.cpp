@@ -160,7 +160,9 @@ class Steelyard {
         root == g_rank ? tree_.begin(data.size(), came, arrivals(), note) : tree_.receive(root, came, arrivals(), call);
     board.row.resize(board.head.total());
     if (board.head.by_library) {
+      board.since = base::now_ns();
       put_up_notice();
+      note_arrival(came);
       tree_.send(board.head, root, nullptr, call);
       return;
     }

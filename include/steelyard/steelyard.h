@@ -93,7 +93,7 @@ typedef enum steelyard_status {
  * @retval STEELYARD_ERROR_INVALID_STATE called by a thread other than the one that called MPI_Init, or inside a
  *                                       parallel region; the call has no effect
  * @retval STEELYARD_ERROR_OUT_OF_MEMORY the memory of this process is exhausted; the step may be missing in the figures
- * @retval STEELYARD_ERROR_INTERNAL      a defect in Steelyard; as before
+ * @retval STEELYARD_ERROR_INTERNAL      a defect in Steelyard; the step may be missing in the figures
  * @pre MPI is initialised and not finalised. All ranks call this function equally often.
  * @note Local: no communication; ranks may call it at different times. Does not block. Primary thread only (the thread
  *       that called MPI_Init), outside parallel regions.

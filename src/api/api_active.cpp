@@ -16,6 +16,8 @@
 
 namespace {
 
+std::atomic_flag g_event_lost;
+
 /// No exception passes to libsteelyard, which has a C++ runtime of its own. The program goes on without the event; a
 /// warning names the first event that is lost.
 template <class Event>
@@ -25,8 +27,7 @@ void notice(const char* name, Event&& event) noexcept {
     return STEELYARD_SUCCESS;
   };
   if (steelyard::api::guarded(name, false, "", call) == STEELYARD_SUCCESS) return;
-  static std::atomic_flag warned;
-  steelyard::base::warn_once(warned, {steelyard_message(), ". What it reports is missing in the run record"});
+  steelyard::base::warn_once(g_event_lost, {steelyard_message(), ". What it reports is missing in the run record"});
 }
 
 }  // namespace

@@ -10,8 +10,6 @@
 #include <numeric>
 #include <random>
 
-#include "base/sanitized.h"
-
 namespace steelyard::cores {
 namespace {
 
@@ -274,7 +272,6 @@ TEST(Policy, FollowsASlowDrift) {
 
 TEST(Policy, AlternatingLoadsDoNotThrash) {
   for (int period : {1, 2, 3, 4, 5, 6, 8, 10, 14}) {
-    if (base::sanitized && period > 3) break;
     for (double noise : {0.0, 0.01, 0.03}) {
       for (int heavy : {1, 4}) {  // processes that are heavy at the same time
         Node node = eight_on_two_sockets();
