@@ -104,8 +104,8 @@ endfunction()
 # unit_tests.txt in the build directory lists the names and first sources.
 # UNSANITIZED: not in a build with sanitizers, as it simulates for long, starts other programs, or writes what other
 # tests read. The other tests are left out of a build without sanitizers if STEELYARD_SANITIZED_TESTS is off.
-# EXPLORE: its sources have atomics whose interleavings it explores (src/base/explorer.h): it has to be optimised, and
-# is UNSANITIZED.
+# EXPLORE: its sources have atomics whose interleavings it explores (src/base/explorer.h). It is UNSANITIZED, as that
+# takes its time if it is not optimised.
 function(steelyard_test name)
   if(NOT STEELYARD_TESTS)
     return()
@@ -121,8 +121,6 @@ function(steelyard_test name)
   steelyard_test_program(${name} SOURCES ${ARG_SOURCES} LINK GTest::gtest_main GTest::gmock ${ARG_LINK})
   if(ARG_EXPLORE)
     target_compile_definitions(${name} PRIVATE STEELYARD_EXPLORE)
-    target_compile_options(${name} PRIVATE -O1)
-    set_target_properties(${name} PROPERTIES DISABLE_PRECOMPILE_HEADERS ON)
   endif()
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES TIMEOUT 120 PROCESSORS 2 LABELS unit)
