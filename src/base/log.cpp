@@ -6,11 +6,10 @@
 
 #include <atomic>
 #include <cerrno>
-#include <charconv>
 #include <climits>
 #include <csignal>
+#include <cstdio>
 #include <ctime>
-#include <iterator>
 #include <map>
 #include <mutex>
 #include <string>
@@ -47,8 +46,8 @@ void write_error(std::string_view text) {
   errno = error_before;
 }
 
-void write_line(const std::string& prefix, std::string_view line, std::string_view ending) {
-  std::string text = prefix;
+void write_line(std::string_view prefix, std::string_view line, std::string_view ending) {
+  std::string text(prefix);
   if (!text.empty()) text.append(": ");
   text.append(printable(line, "\n")).append(ending).append("\n");
   write_error(text);
@@ -63,21 +62,26 @@ int count(std::string_view line) {
   return ++counts.try_emplace(std::string(line)).first->second;
 }
 
-/// A line that begins as `begin` says, and is cut where it is very long. It allocates nothing.
-void write_parts(std::initializer_list<std::string_view> begin, std::initializer_list<std::string_view> parts) {
+/// A line that is cut where it is very long. It allocates nothing.
+void write_parts(std::string_view prefix, std::initializer_list<std::string_view> parts) {
   char line[PIPE_BUF];
   std::size_t size = 0;
-  for (const auto& list : {begin, parts})
-    for (const auto part : list) size += part.copy(line + size, sizeof(line) - 1 - size);
+  const auto add = [&](std::string_view part) { size += part.copy(line + size, sizeof(line) - 1 - size); };
+  add(prefix);
+  add(": ");
+  for (const auto part : parts) add(part);
   size = make_printable(line, size);
   line[size++] = '\n';
   write_error({line, size});
 }
 
-std::string process_prefix() {
-  const int rank = log_rank;
-  return rank < 0 ? "steelyard" : "steelyard[" + std::to_string(rank) + "]";
-}
+/// "steelyard", or "steelyard[3]" in rank 3. It allocates nothing.
+struct ProcessPrefix {
+  ProcessPrefix() {
+    if (const int rank = log_rank; rank >= 0) std::snprintf(text, sizeof text, "steelyard[%d]", rank);
+  }
+  char text[32] = "steelyard";
+};
 
 }  // namespace
 
@@ -85,30 +89,23 @@ void set_log_rank(int rank) { log_rank = rank; }
 
 void say(std::string_view line) { write_line("steelyard", line, ""); }
 
-void say_in_handler(std::initializer_list<std::string_view> parts) { write_parts({"steelyard: "}, parts); }
+void say_in_handler(std::initializer_list<std::string_view> parts) { write_parts("steelyard", parts); }
 
 void print(std::string_view line) { write_line("", line, ""); }
 
 void warn(std::string_view line) {
   const int times = count(line);
   if (times > most_repeats) return;
-  write_line(process_prefix(), line, times == most_repeats ? " (will not be repeated any more)" : "");
+  write_line(ProcessPrefix().text, line, times == most_repeats ? " (will not be repeated any more)" : "");
 }
 
 void warn_once(std::string_view line) {
-  if (count(line) == 1) write_line(process_prefix(), line, "");
+  if (count(line) == 1) write_line(ProcessPrefix().text, line, "");
 }
 
 void warn_once(std::atomic_flag& warned, std::initializer_list<std::string_view> parts) noexcept {
   if (warned.test_and_set()) return;
-  const int rank = log_rank;
-  char digits[16];
-  const std::size_t count =
-      static_cast<std::size_t>(std::to_chars(std::begin(digits), std::end(digits), rank).ptr - digits);
-  if (rank < 0)
-    write_parts({"steelyard: "}, parts);
-  else
-    write_parts({"steelyard[", {digits, count}, "]: "}, parts);
+  write_parts(ProcessPrefix().text, parts);
 }
 
 }  // namespace steelyard::base
